@@ -1,0 +1,3 @@
+"""Skift, an abstract board game for two, as a reinforcement-learning environment."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,264 @@
+"""The three render modes of the environments: text, pixel arrays, and a window.
+
+Pixels and the window need pygame-ce, which is imported on first use; a picture needs neither a
+display nor `pygame.init()`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+from numpy.typing import NDArray
+
+from skift_env.drawing import Cell, LastAction, headline, lost_pieces, scene, tile_name
+from skift_env.shapes import Circle, Polygon, Rect, Scene, Shape, Text
+
+if TYPE_CHECKING:
+    from skift_env.position import Position
+
+SUPERSAMPLING = 3
+"""Pixels are drawn this many times finer in both directions, then averaged."""
+
+
+def text(position: Position, *, last_action: LastAction | None = None) -> str:
+    """A position to read: the board with the coordinates of its squares (left and below) and tiles
+    (above and right), in parentheses what the last action displaced, and the rest in words.
+
+    The board takes 3 lines and 7 columns a tile. Without `last_action`, what the last action
+    displaced is known from the no-undo mark, and what it was is not told.
+    """
+    board, marked = position.board, _marked_squares(position)
+    rows, columns = len(board) // 2, len(board[0]) // 2
+    grid = [[" "] * (7 * columns + 1) for _ in range(3 * rows + 1)]
+    for row, column in ((r, c) for r in range(rows) for c in range(columns)):
+        if board[2 * row][2 * column] != "_":
+            for y, edge in enumerate(("+------+", "|      |", "|      |", "+------+"), 3 * row):
+                grid[y][7 * column : 7 * column + 8] = edge
+            for i, j in ((i, j) for i in (0, 1) for j in (0, 1)):
+                square = 2 * row + i, 2 * column + j
+                left, right = "()" if square in marked else "  "
+                x = 7 * column + 3 * j + 1
+                grid[3 * row + i + 1][x : x + 3] = left, board[square[0]][square[1]], right
+    lines = ["    " + "".join(f"   {chr(ord('A') + c)}   " for c in range(columns))]
+    for y, cells in enumerate(grid):
+        row, part = divmod(y, 3)
+        rank = "" if part == 0 else str(len(board) - 2 * row - part + 1)
+        number = f"  {rows - row}" if part == 1 else ""
+        lines.append(f"{rank:>3} {''.join(cells)}{number}")
+    pairs = ((chr(ord("a") + j), chr(ord("b") + j)) for j in range(0, 2 * columns, 2))
+    lines.append("    " + "".join(f"  {a}  {b} " for a, b in pairs))
+    return "\n".join(line.rstrip() for line in [*lines, "", *_words(position, last_action)])
+
+
+def _marked_squares(position: Position) -> set[Cell]:
+    mark = position.mark
+    if mark is None:
+        return set()
+    on_tiles = {(2 * r + i, 2 * c + j) for r, c in mark.tiles for i in (0, 1) for j in (0, 1)}
+    return on_tiles.union(mark.squares)
+
+
+def _words(position: Position, last_action: LastAction | None) -> list[str]:
+    """What the drawn board leaves out, in words."""
+    outcome = position.outcome
+    reason = "" if outcome is None else f": {outcome.reason}"
+    lines = [f"{headline(position)}{reason} (ply {position.ply})"]
+    if last_action is not None:
+        lines.append(f"last action: {last_action[0].describe(last_action[1])}")
+    sides = zip(("white", "black"), ("K P", "k p"), lost_pieces(position), strict=True)
+    for side, letters, lost in sides:
+        cells = [cell for cell, controller in position.control.items() if controller == side]
+        tiles = ", ".join(tile_name(position, cell) for cell in sorted(cells)) or "nothing"
+        lines.append(f"{side} ({letters}): controls {tiles}; lost {' '.join(lost) or 'nothing'}")
+    return lines
+
+
+def rgb_array(position: Position, *, size: int = 640, **options: Any) -> NDArray[np.uint8]:
+    """The picture of a position, (round(size * 9 / 8), size, 3) uint8.
+
+    `options` are those of `skift_env.drawing.scene`: `last_action`, `arrows`, `highlights`,
+    `orientation`, `theme`. Choose a multiple of 16 where a video encoder wants even sizes.
+
+    Raises ValueError for a `size` that is not positive and for what `scene` refuses, and
+    `gymnasium.error.DependencyNotInstalled` where pygame-ce is missing.
+    """
+    pygame = _pygame()
+    surface = _paint(pygame, scene(position, **options), size)
+    pixels: NDArray[np.uint8] = pygame.surfarray.array3d(surface)
+    return np.ascontiguousarray(pixels.transpose(1, 0, 2))
+
+
+class Window:
+    """A window that shows positions, opened by the first `show`.
+
+    It is `size` pixels wide and shows at most `fps` positions a second (0: no limit); `options` are
+    those of `skift_env.drawing.scene` but for `last_action`. Several windows can be open at once.
+    After its user has closed it (`closed_by_user`), `show` does nothing until `close` was called.
+    """
+
+    def __init__(
+        self, *, size: int = 640, fps: float = 4.0, title: str = "Skift", **options: Any
+    ) -> None:
+        self.size, self.fps, self.title, self.options = size, fps, title, options
+        self.closed_by_user = False
+        self._window: Any = None
+        self._clock: Any = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the window is on the screen."""
+        return self._window is not None
+
+    def show(self, position: Position, last_action: LastAction | None = None) -> None:
+        """Show a position, handle the window's events, and wait as `fps` tells."""
+        if self.closed_by_user:
+            return
+        pygame = _pygame()
+        picture = scene(position, last_action=last_action, **self.options)
+        surface = _paint(pygame, picture, self.size)
+        if self._window is not None:
+            try:
+                self._window.get_surface()
+            except pygame.error:  # someone else called pygame.quit()
+                self._window = None
+        if self._window is None:
+            pygame.display.init()
+            self._window = pygame.Window(self.title, surface.get_size())
+            self._clock = pygame.time.Clock()
+        self._window.get_surface().blit(surface, (0, 0))
+        self._window.flip()
+        self._clock.tick(self.fps)
+        self.handle_events()
+
+    def handle_events(self) -> None:
+        """Keep the window alive and close it if its user asks for that; events of other kinds
+        stay in pygame's queue."""
+        pygame = _pygame()
+        if self._window is None or not pygame.display.get_init():
+            return
+        for event in pygame.event.get((pygame.WINDOWCLOSE, pygame.QUIT)):
+            if event.type == pygame.QUIT or event.window is self._window:
+                self.closed_by_user = True
+            else:
+                pygame.event.post(event)  # another window's
+        if self.closed_by_user:
+            self._destroy()
+
+    def close(self) -> None:
+        """Close the window if it is open; pygame and other windows stay as they are."""
+        self._destroy()
+        self.closed_by_user = False
+
+    def _destroy(self) -> None:
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None
+
+
+def _pygame() -> ModuleType:
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "hide")
+    try:
+        return importlib.import_module("pygame")
+    except ImportError as error:
+        raise DependencyNotInstalled(
+            'pygame-ce is not installed, run `pip install "skift-env[render]"`'
+        ) from error
+
+
+def _paint(pygame: ModuleType, picture: Scene, size: int) -> Any:
+    """A surface `size` pixels wide that shows the picture."""
+    if size < 1:
+        raise ValueError(f"size {size!r} is not positive")
+    if not pygame.font.get_init():
+        pygame.font.init()
+    target = (size, round(size * picture.height / picture.width))
+    fine = pygame.Surface([SUPERSAMPLING * pixels for pixels in target], depth=32)
+    painter = _Painter(pygame, fine, fine.get_width() / picture.width)
+    for shape in picture.shapes:
+        painter.paint(shape)
+    return pygame.transform.smoothscale(fine, target)
+
+
+class _Painter:
+    """Puts shapes on a surface, `scale` pixels a unit."""
+
+    def __init__(self, pygame: ModuleType, surface: Any, scale: float) -> None:
+        self.pygame, self.surface, self.scale = pygame, surface, scale
+        self.fonts: dict[int, Any] = {}
+
+    def paint(self, shape: Shape) -> None:
+        if isinstance(shape, Text):
+            self._write(shape)
+        elif shape.opacity == 1.0:
+            self._draw(shape, self.surface, (0, 0))
+        else:  # on a layer of its own, so that the shape as a whole lets through what lies below
+            left, top, right, bottom = self._bounds(shape)
+            layer = self.pygame.Surface((right - left, bottom - top), self.pygame.SRCALPHA)
+            self._draw(shape, layer, (left, top))
+            layer.set_alpha(round(255 * shape.opacity))
+            self.surface.blit(layer, (left, top))
+
+    def _bounds(self, shape: Shape) -> tuple[int, int, int, int]:
+        """The pixels that a shape may touch: left, top, and one past right and bottom."""
+        if isinstance(shape, Rect):
+            xs, ys = [shape.x, shape.x + shape.width], [shape.y, shape.y + shape.height]
+        elif isinstance(shape, Circle):
+            xs, ys = ([at - shape.radius, at + shape.radius] for at in (shape.x, shape.y))
+        elif isinstance(shape, Polygon):
+            xs, ys = ([point[axis] for point in shape.points] for axis in (0, 1))
+        else:
+            raise TypeError(f"cannot paint {shape!r}")
+        margin = shape.stroke_width / 2 * self.scale + 1
+        left, top = (int(min(values) * self.scale - margin) for values in (xs, ys))
+        right, bottom = (int(max(values) * self.scale + margin) + 1 for values in (xs, ys))
+        return left, top, right, bottom
+
+    def _draw(self, shape: Shape, surface: Any, corner: tuple[int, int]) -> None:
+        """Draw a shape in full on a surface whose top-left pixel is `corner` of the picture."""
+        draw = self.pygame.draw
+        line = round(shape.stroke_width * self.scale) if shape.stroke else 0
+
+        def pixel(x: float, y: float) -> tuple[float, float]:
+            return x * self.scale - corner[0], y * self.scale - corner[1]
+
+        # a stroke goes half to either side of the outline, as in SVG
+        if isinstance(shape, Rect):
+            left, top = pixel(shape.x, shape.y)
+            right, bottom = pixel(shape.x + shape.width, shape.y + shape.height)
+            area = self.pygame.Rect(round(left), round(top), 0, 0)
+            area.size = round(right) - area.left, round(bottom) - area.top
+            radius = round(shape.radius * self.scale)
+            if shape.fill:
+                draw.rect(surface, shape.fill, area, border_radius=radius)
+            if line:
+                outer = area.inflate(line, line)
+                draw.rect(surface, shape.stroke, outer, line, border_radius=radius + line // 2)
+        elif isinstance(shape, Circle):
+            centre, reach = pixel(shape.x, shape.y), shape.radius * self.scale
+            if shape.fill:
+                draw.circle(surface, shape.fill, centre, reach)
+            if line:
+                draw.circle(surface, shape.stroke, centre, reach + line / 2, line)
+        elif isinstance(shape, Polygon):
+            corners = [pixel(*point) for point in shape.points]
+            draw.polygon(surface, shape.fill, corners)
+            if line:
+                for start, end in zip(corners, corners[1:] + corners[:1], strict=True):
+                    draw.line(surface, shape.stroke, start, end, line)
+                    draw.circle(surface, shape.stroke, start, line / 2)
+
+    def _write(self, text: Text) -> None:
+        em = round(text.size * self.scale)
+        if em not in self.fonts:  # pygame scales its own font by 0.6875
+            self.fonts[em] = self.pygame.font.Font(None, max(1, round(em / 0.6875)))
+        font = self.fonts[em]
+        line = font.render(text.text, True, text.fill)
+        line.set_alpha(round(255 * text.opacity))
+        share = {"start": 0.0, "middle": 0.5, "end": 1.0}[text.anchor]
+        x = text.x * self.scale - share * line.get_width()
+        self.surface.blit(line, (round(x), round(text.y * self.scale - font.get_ascent())))
