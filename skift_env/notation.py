@@ -163,18 +163,18 @@ def _parse_board(state: Int64Array, board: str, text: str) -> None:
             raise refuse("rows of unequal length")
     if len(rows) % 2 or len(rows[0]) % 2:
         raise refuse("an odd number of rows or columns")
-    cells = []
-    for row in range(0, len(rows), 2):
-        for column in range(0, len(rows[0]), 2):
-            quadrants = rows[row][column : column + 2] + rows[row + 1][column : column + 2]
+    cells: list[Place] = []
+    for top in range(0, len(rows), 2):
+        for left in range(0, len(rows[0]), 2):
+            quadrants = rows[top][left : left + 2] + rows[top + 1][left : left + 2]
             if quadrants == "____":
                 continue
             if "_" in quadrants:
                 raise refuse(
-                    f"a quadrant is missing of the tile in row {row // 2 + 1} and column "
-                    f"{column // 2 + 1} of tiles, counted from the top left"
+                    f"a quadrant is missing of the tile in row {top // 2 + 1} and column "
+                    f"{left // 2 + 1} of tiles, counted from the top left"
                 )
-            cells.append((row // 2, column // 2))
+            cells.append((top // 2, left // 2))
     if not cells:
         raise refuse("no tile at all")
     if len(cells) > rules.MAX_TILES:
@@ -188,10 +188,10 @@ def _parse_board(state: Int64Array, board: str, text: str) -> None:
     if not _connected(cells):
         raise refuse("tiles not connected by sides or corners")
     state[rules.NUM_TILES] = len(cells)
-    for slot, (row, column) in enumerate(cells):
-        state[rules.CELLS + slot] = 16 * row + column
+    for slot, (cell_row, cell_column) in enumerate(cells):
+        state[rules.CELLS + slot] = 16 * cell_row + cell_column
         for quadrant in range(4):
-            letter = rows[2 * row + quadrant // 2][2 * column + quadrant % 2]
+            letter = rows[2 * cell_row + quadrant // 2][2 * cell_column + quadrant % 2]
             if letter != ".":
                 kind = PIECE_LETTERS.index(letter)
                 state[rules.PIECES + kind] |= 1 << (4 * slot + quadrant)

@@ -93,9 +93,9 @@ class Position:
     >>> position = Position.start()
     >>> len(position.legal_actions)
     74
-    >>> position = position.play(position.parse_action("c3s"))
+    >>> position = position.play(position.parse_action("d3s"))
     >>> position.text
-    '....../.PpPp./.pKkP./.P.Kp./.pkpP./..p... b p:s:c2,c1 1'
+    '....../.PpPp./.pKkP./.Pk.p./.pPKP./...p.. b p:s:d2,d1 1'
     """
 
     __slots__ = ("__dict__", "_state")
@@ -260,9 +260,7 @@ class Position:
                 return "no piece stands there"
             if kind // 2 != state[rules.SIDE]:
                 return f"{self.side} is to move, and the piece is not {self.side}'s"
-            return (
-                "no undo: it would put a piece back on the square from which the last action took it"
-            )
+            return "no undo: it would put a piece back on the square from which the last action took it"
         if not int(rules.controlled(state, state[rules.SIDE])) >> 4 * decoded.slot & 1:
             return f"{self.side} does not control the tile"
         if int(state[rules.LANDLOCKED]) >> 4 * decoded.slot & 1:

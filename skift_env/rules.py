@@ -5,7 +5,7 @@ assignment. Kernels trust their input; `Position` and the environments check it.
 
 Words used throughout:
 
-- *slot*: a tile's number 0 … 8 in reading order of the tiles; *cell*: its place, `16 * row + column`,
+- *slot*: a tile's number 0 … 8 in reading order; *cell*: its place, `16 * row + column`,
   counted from the top-left corner of the bounding box.
 - *square*: `4 * slot + quadrant`, one of 36. Quadrants are numbered 0 1
                                                                     2 3
@@ -441,7 +441,7 @@ def survey(state: Int64Array) -> None:
                     tile = neighbour(state, tile, direction)
                 together |= line
                 before = 0
-                while together != everyone and together != before:
+                while together not in (everyone, before):
                     before = together
                     for tile in range(num_tiles):
                         if ((together & ~line) >> (4 * tile)) & 1:

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "skift_env"
 LAYERS = (
     ("_jit", "types"),
     ("rng", "rules"),
-    ("actions", "observation", "symmetry", "notation"),
+    ("actions", "observation", "symmetry", "hashing", "notation"),
     ("position",),
     ("agents",),
     ("shapes", "drawing", "svg", "render"),
