@@ -14,14 +14,15 @@ tokens (9, 52), a row for each tile in reading order, absent tiles all zero:
     0        present
     1 … 9    row, one-hot
     10 … 18  column, one-hot
-    19 … 34  pieces: (own king, own pawn, opponent's king, opponent's pawn) x (NW, NE, SW, SE)
+    19 … 34  pieces: (own king, own pawn, opponent's king, their pawn) x (NW, NE, SW, SE)
     35 … 37  controlled by the observer, by the opponent, landlocked
     38 … 41  quadrants in a piece mark
     42       tile in a tile mark
     43 … 50  the mark's direction n, ne, … nw, on tiles that hold something marked
     51       observer to move
 
-Nothing is ever mirrored; the observation is Markov: the no-undo mark is all that the rules remember.
+Nothing is ever mirrored. The observation is Markov: the no-undo mark is all that the rules
+remember.
 """
 
 from __future__ import annotations

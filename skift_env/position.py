@@ -260,7 +260,7 @@ class Position:
                 return "no piece stands there"
             if kind // 2 != state[rules.SIDE]:
                 return f"{self.side} is to move, and the piece is not {self.side}'s"
-            return "no undo: it would put a piece back on the square from which the last action took it"
+            return "no undo: it would put a piece back where the last action took it from"
         if not int(rules.controlled(state, state[rules.SIDE])) >> 4 * decoded.slot & 1:
             return f"{self.side} does not control the tile"
         if int(state[rules.LANDLOCKED]) >> 4 * decoded.slot & 1:
