@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeGuard
 
 import numpy as np
 
@@ -223,30 +223,27 @@ class Position:
         Raises:
             IllegalActionError: naming the action, the position and the rule that forbids it.
         """
-        if action not in self.legal_actions:
-            raise IllegalActionError(
-                f"illegal action {self._name(action)}: {self.why_illegal(action)}, in {self.text!r}"
-            )
+        number = checked_action(self._state, action)
         position = self.from_state(self._state)
         position._state.flags.writeable = True
-        rules.play_unchecked(position._state, int(action))
+        rules.play_unchecked(position._state, number)
         position._state.flags.writeable = False
         return position
 
-    def _name(self, action: int) -> str:
-        if action in range(NUM_ACTIONS) and self._has_tile(decode(action)):
+    def _name(self, action: object) -> str:
+        if _is_number(action) and self._has_tile(decode(action)):
             return f"{action} ({self.action_text(action)})"
         return repr(action)
 
     def _has_tile(self, action: Action) -> bool:
         return bool(action.slot < self._state[rules.NUM_TILES])
 
-    def why_illegal(self, action: int) -> str | None:
+    def why_illegal(self, action: object) -> str | None:
         """The rule that forbids an action, in words; None if it is legal."""
+        if not _is_number(action):
+            return f"action numbers are the integers 0 … {NUM_ACTIONS - 1}"
         if action in self.legal_actions:
             return None
-        if action not in range(NUM_ACTIONS):
-            return f"action numbers are the integers 0 … {NUM_ACTIONS - 1}"
         if self.outcome is not None:
             return f"the game is over: {self.outcome.reason}"
         state = self._state
@@ -277,7 +274,7 @@ class Position:
         Raises:
             IllegalActionError: if there is no such number or no such tile in this position.
         """
-        if action not in range(NUM_ACTIONS) or not self._has_tile(decode(action)):
+        if not _is_number(action) or not self._has_tile(decode(action)):
             raise IllegalActionError(
                 f"action {action!r} has no name: {self.why_illegal(action)}, in {self.text!r}"
             )
@@ -407,7 +404,7 @@ class Position:
 
     def transform_action(self, action: int, symmetry: int) -> int:
         """The number of an action in `transform(symmetry)`; a splinter choice keeps its group."""
-        if action not in range(NUM_ACTIONS):
+        if not _is_number(action):
             raise IllegalActionError(
                 f"action numbers are the integers 0 … {NUM_ACTIONS - 1}, not {action!r}"
             )
@@ -443,10 +440,32 @@ class Position:
         return svg.board(self)
 
 
+def _is_number(action: object) -> TypeGuard[int]:
+    """Whether this is an integer (also NumPy's, or a 0-d array of one) in 0 … 404."""
+    if isinstance(action, bool) or np.ndim(action) != 0:  # type: ignore[arg-type]
+        return False
+    return np.issubdtype(np.asarray(action).dtype, np.integer) and action in range(NUM_ACTIONS)
+
+
 def _check_symmetry(symmetry: int) -> int:
     if symmetry not in range(NUM_SYMMETRIES):
         raise ValueError(f"symmetry must be 0 … {NUM_SYMMETRIES - 1}, not {symmetry!r}")
     return int(symmetry)
+
+
+def checked_action(state: Int64Array, action: object) -> int:
+    """An action as an int, if it is legal in a state row.
+
+    Raises:
+        IllegalActionError: naming the action, the position and the rule that forbids it.
+    """
+    if _is_number(action) and rules.is_legal(state, int(action)):
+        return int(action)
+    position = Position.from_state(state)
+    raise IllegalActionError(
+        f"illegal action {position._name(action)}: {position.why_illegal(action)}, "
+        f"in {position.text!r}"
+    )
 
 
 def perft(position: Position, depth: int) -> int:

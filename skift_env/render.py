@@ -9,17 +9,20 @@ from __future__ import annotations
 import importlib
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
 from skift_env.drawing import Cell, LastAction, headline, lost_pieces, scene, tile_name
+from skift_env.position import Position
 from skift_env.shapes import Circle, Polygon, Rect, Scene, Shape, Text
+from skift_env.types import Int64Array
 
-if TYPE_CHECKING:
-    from skift_env.position import Position
+RENDER_MODES: Final = ("human", "rgb_array", "ansi")
+FPS: Final = 4
+"""Plies a second that a viewer can follow."""
 
 SUPERSAMPLING = 3
 """Pixels are drawn this many times finer in both directions, then averaged."""
@@ -158,6 +161,57 @@ class Window:
         if self._window is not None:
             self._window.destroy()
             self._window = None
+
+
+class Renderer:
+    """What an environment's `render` needs: its mode, the last action, and the window if any.
+
+    Copies and pickles leave the window behind.
+
+    Raises:
+        ValueError: for a mode other than None, "human", "rgb_array" and "ansi".
+    """
+
+    def __init__(self, mode: str | None) -> None:
+        if mode not in (None, *RENDER_MODES):
+            raise ValueError(f"render_mode must be None, {', '.join(RENDER_MODES)}, not {mode!r}")
+        self.mode = mode
+        self._before: Int64Array | None = None
+        self._action = 0
+        self._window: Window | None = None
+
+    def start(self) -> None:
+        """Forget the last action: a game begins."""
+        self._before = None
+
+    def remember(self, before: Int64Array, action: int) -> None:
+        """Keep the last action, if anything will show it; `before` is copied."""
+        if self.mode is not None:
+            self._before, self._action = before.copy(), action
+
+    def render(self, state: Int64Array) -> str | NDArray[np.uint8] | None:
+        """The board by mode: text, an array (H, W, 3) uint8, or None after drawing the window."""
+        position = Position.from_state(state)
+        last = None
+        if self._before is not None:
+            last = Position.from_state(self._before), self._action
+        if self.mode == "ansi":
+            return text(position, last_action=last)
+        if self.mode == "rgb_array":
+            return rgb_array(position, last_action=last)
+        if self._window is None:
+            self._window = Window()
+        self._window.show(position, last)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_window": None}
 
 
 def _pygame() -> ModuleType:

@@ -598,6 +598,30 @@ def legal_mask(state: Int64Array, mask: Int8Array) -> None:
 
 
 @kernel
+def is_legal(state: Int64Array, action: int) -> bool:
+    """Whether one of the numbers 0 … 404 is a legal action."""
+    if outcome(state) != ONGOING:
+        return False
+    back = (state[MARK_DIRECTION] + 4) & 7
+    if action < FIRST_TILE_MOVE:
+        square = action >> 3
+        if not (own_pieces(state, state[SIDE]) >> square) & 1:
+            return False
+        return action & 7 != back or not (squares_tied_down(state) >> square) & 1
+    if action < FIRST_ROTATION:
+        number = action - FIRST_TILE_MOVE
+        slot = number // 12
+        direction = number % 12 // 3 * 2
+        if not (tiles_to_act(state) >> (4 * slot)) & 1:
+            return False
+        if direction == back and (tiles_tied_down(state) >> (4 * slot)) & 1:
+            return False
+        return number % 3 < max(1, split(state, slot, direction))
+    slot = action - FIRST_ROTATION
+    return ((tiles_to_act(state) & ~tiles_not_to_turn(state)) >> (4 * slot)) & 1 != 0
+
+
+@kernel
 def play_unchecked(state: Int64Array, action: int) -> None:
     """Play a legal action in place. An illegal one leaves a row without meaning."""
     if action < FIRST_TILE_MOVE:

@@ -21,12 +21,12 @@ PACKAGE = ROOT / "skift_env"
 # on its own line those to its left.
 LAYERS = (
     ("_jit", "types"),
-    ("rng", "rules"),
+    ("rng", "rules", "playouts"),
     ("actions", "observation", "symmetry", "hashing", "notation"),
     ("position",),
     ("agents",),
     ("shapes", "drawing", "svg", "render"),
-    ("pettingzoo_env", "skift_v0", "gymnasium_env", "vector_env", "sb3"),
+    ("episodes", "pettingzoo_env", "skift_v0", "gymnasium_env", "vector_env", "sb3"),
     ("ratings", "match", "records"),
     ("__init__",),
     ("cli", "__main__"),
