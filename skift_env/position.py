@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -231,8 +232,9 @@ class Position:
         return position
 
     def _name(self, action: object) -> str:
-        if _is_number(action) and self._has_tile(decode(action)):
-            return f"{action} ({self.action_text(action)})"
+        number = _as_number(action)
+        if number is not None and self._has_tile(decode(number)):
+            return f"{number} ({self.action_text(number)})"
         return repr(action)
 
     def _has_tile(self, action: Action) -> bool:
@@ -240,14 +242,15 @@ class Position:
 
     def why_illegal(self, action: object) -> str | None:
         """The rule that forbids an action, in words; None if it is legal."""
-        if not _is_number(action):
+        number = _as_number(action)
+        if number is None:
             return f"action numbers are the integers 0 … {NUM_ACTIONS - 1}"
-        if action in self.legal_actions:
+        if number in self.legal_actions:
             return None
         if self.outcome is not None:
             return f"the game is over: {self.outcome.reason}"
         state = self._state
-        decoded = decode(action)
+        decoded = decode(number)
         if not self._has_tile(decoded):
             return f"there are only {state[rules.NUM_TILES]} tiles"
         if isinstance(decoded, PieceMove):
@@ -274,11 +277,12 @@ class Position:
         Raises:
             IllegalActionError: if there is no such number or no such tile in this position.
         """
-        if not _is_number(action) or not self._has_tile(decode(action)):
+        number = _as_number(action)
+        if number is None or not self._has_tile(decode(number)):
             raise IllegalActionError(
                 f"action {action!r} has no name: {self.why_illegal(action)}, in {self.text!r}"
             )
-        return notation.format_action(self._state, decode(action))
+        return notation.format_action(self._state, decode(number))
 
     def parse_action(self, text: str) -> int:
         """The number of an action in notation; it need not be legal.
@@ -404,13 +408,14 @@ class Position:
 
     def transform_action(self, action: int, symmetry: int) -> int:
         """The number of an action in `transform(symmetry)`; a splinter choice keeps its group."""
-        if not _is_number(action):
+        number = _as_number(action)
+        if number is None:
             raise IllegalActionError(
                 f"action numbers are the integers 0 … {NUM_ACTIONS - 1}, not {action!r}"
             )
         numbers = np.empty(NUM_ACTIONS, np.int64)
         action_images(self._state, _check_symmetry(symmetry), numbers)
-        return int(numbers[action])
+        return int(numbers[number])
 
     # --- A value ---
 
@@ -440,11 +445,15 @@ class Position:
         return svg.board(self)
 
 
-def _is_number(action: object) -> TypeGuard[int]:
-    """Whether this is an integer (also NumPy's, or a 0-d array of one) in 0 … 404."""
-    if isinstance(action, bool) or np.ndim(action) != 0:  # type: ignore[arg-type]
-        return False
-    return np.issubdtype(np.asarray(action).dtype, np.integer) and action in range(NUM_ACTIONS)
+def _as_number(action: object) -> int | None:
+    """An action's number, 0 … 404, from any kind of integer (also a 0-d array of one), or None."""
+    try:
+        number = operator.index(action)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return (
+        number if 0 <= number < NUM_ACTIONS and action is not True and action is not False else None
+    )
 
 
 def _check_symmetry(symmetry: int) -> int:
@@ -459,8 +468,9 @@ def checked_action(state: Int64Array, action: object) -> int:
     Raises:
         IllegalActionError: naming the action, the position and the rule that forbids it.
     """
-    if _is_number(action) and rules.is_legal(state, int(action)):
-        return int(action)
+    number = _as_number(action)
+    if number is not None and rules.is_legal(state, number):
+        return number
     position = Position.from_state(state)
     raise IllegalActionError(
         f"illegal action {position._name(action)}: {position.why_illegal(action)}, "
