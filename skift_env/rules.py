@@ -105,9 +105,27 @@ def _quadrant_steps() -> Int64Array:
 
 QUADRANT_STEPS: Final = _quadrant_steps()
 
-_GRID: Final = 13 * 16
-"""Cells -2 … 10 in both directions, so that a look around a pushed tile stays inside."""
-_MARGIN: Final = 2 * 16 + 2
+_MOST_APART: Final = 8 * 16 + 8
+"""The largest difference of two cells."""
+
+
+def _relations() -> Int64Array:
+    """For `difference of cells + _MOST_APART`: what the tile there is to the one here.
+
+    Bits 0 … 3: it is touched once this one is pushed n, e, s, w. The rest: 4 * (1 + direction) of
+    a neighbour, 0 for none.
+    """
+    relations = np.zeros(2 * _MOST_APART + 1, np.int64)
+    for direction in range(8):
+        relations[_MOST_APART + CELL_STEP[direction]] = 4 * (1 + direction) << 4
+    for push in range(4):
+        pushed = _MOST_APART + CELL_STEP[2 * push]
+        for around in (0, *CELL_STEP):
+            relations[pushed + around] |= 1 << push
+    return relations
+
+
+RELATIONS: Final = _relations()
 
 CORNER: Final = np.array([-1, 1, -1, 3, -1, 2, -1, 0], np.int64)
 """The quadrant in which a tile's corner towards a diagonal direction lies."""
@@ -406,51 +424,72 @@ def _group_of(state: Int64Array, slot: int, line: int, direction: int) -> int:
 def survey(state: Int64Array) -> None:
     """Derive from the cells alone who neighbours whom, who is landlocked, what a push splits."""
     num_tiles = state[NUM_TILES]
-    everyone = all_tiles(state)
-    slot_at = np.zeros(_GRID, np.int64)  # slot + 1 of the tile on a cell, 0 for none
-    in_row = np.zeros(_GRID, np.int64)  # set of tiles on a cell and beside it, west and east
-    touching = np.empty(MAX_TILES, np.int64)  # by slot: set of tiles around it, and itself
+    touching = np.zeros(MAX_TILES, np.int64)  # by slot: set of tiles around it
+    reach = np.zeros(4 * MAX_TILES, np.int64)  # by slot and push: set of tiles around it then
+    state[LANDLOCKED] = 0
     for slot in range(num_tiles):
-        cell = state[CELLS + slot] + _MARGIN
-        slot_at[cell] = slot + 1
-        in_row[cell - 1] |= 1 << (4 * slot)
-        in_row[cell] |= 1 << (4 * slot)
-        in_row[cell + 1] |= 1 << (4 * slot)
-    landlocked = 0
-    for slot in range(num_tiles):
-        cell = state[CELLS + slot] + _MARGIN
-        touching[slot] = in_row[cell - 16] | in_row[cell] | in_row[cell + 16]
         around = (slot + 1) << (4 * SAME_TILE)
-        for direction in range(8):
-            around |= slot_at[cell + CELL_STEP[direction]] << (4 * direction)
+        for other in range(num_tiles):
+            relation = RELATIONS[state[CELLS + other] - state[CELLS + slot] + _MOST_APART]
+            if relation:
+                tile = 1 << (4 * other)
+                for push in range(4):
+                    reach[4 * slot + push] |= tile * ((relation >> push) & 1)
+                if relation >> 4:
+                    touching[slot] |= tile
+                    around |= (other + 1) << (relation >> 4) >> 4
         state[NEIGHBOURS + slot] = around
         if around & 15 and around & 15 << 8 and around & 15 << 16 and around & 15 << 24:
-            landlocked |= 1 << (4 * slot)
-    state[LANDLOCKED] = landlocked
+            state[LANDLOCKED] |= 1 << (4 * slot)
     for slot in range(num_tiles):
         splits = 0
-        if not (landlocked >> (4 * slot)) & 1:
+        if not (state[LANDLOCKED] >> (4 * slot)) & 1:
             for direction in range(0, 8, 2):
                 line = 0
-                together = 0
+                touched = 0
                 tile = slot
                 while tile != OFF:
                     line |= 1 << (4 * tile)
-                    cell = state[CELLS + tile] + CELL_STEP[direction] + _MARGIN
-                    together |= in_row[cell - 16] | in_row[cell] | in_row[cell + 16]
+                    touched |= reach[4 * tile + (direction >> 1)]
                     tile = neighbour(state, tile, direction)
-                together |= line
-                before = 0
-                while together not in (everyone, before):
-                    before = together
-                    for tile in range(num_tiles):
-                        if ((together & ~line) >> (4 * tile)) & 1:
-                            together |= touching[tile]
-                if together != everyone:
-                    splits |= largest_groups(state, slot, line, direction)[0] << direction
+                splits |= _ties(touching, line, touched, all_tiles(state)) << direction
         state[SPLITS + slot] = splits
     state[NEIGHBOURS + num_tiles : NEIGHBOURS + MAX_TILES] = 0
     state[SPLITS + num_tiles : SPLITS + MAX_TILES] = 0
+
+
+@kernel
+def _ties(touching: Int64Array, line: int, touched: int, everyone: int) -> int:
+    """What `split` says of pushing `line`, which then lies beside the tiles `touched`."""
+    apart = everyone & ~line
+    group = _grown(touching, touched & apart, apart)
+    apart &= ~group
+    if apart == 0:
+        return IN_ONE_PIECE
+    most = members(line | group)
+    ties = 1
+    while apart:
+        group = _grown(touching, apart & -apart, apart)
+        apart &= ~group
+        tiles = members(group)
+        if tiles > most:
+            most = tiles
+            ties = 1
+        elif tiles == most:
+            ties += 1
+    return ties
+
+
+@kernel
+def _grown(touching: Int64Array, group: int, within: int) -> int:
+    """All of the tiles `within` that are connected with the tiles of `group` among them."""
+    before = 0
+    while group not in (before, within):
+        before = group
+        for slot in range(MAX_TILES):
+            group |= touching[slot] & -((before >> (4 * slot)) & 1)
+        group &= within
+    return group
 
 
 # --- 4. No undo --------------------------------------------------------------------------------
