@@ -55,6 +55,8 @@ _CACHE_FOLDER = _cache_folder() if JIT_ENABLED else None
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` on its first call, without the GIL, and keep the binary on disk.
 
+    A kernel must not call itself: loaded from the cache, such a binary crashes (Numba 0.68).
+
     With `NUMBA_DISABLE_JIT=1` the function stays plain Python; kernels use signed 64-bit integers
     only, so that both ways give the same values.
     """

@@ -18,7 +18,6 @@ DEFAULT_MAX_PLIES: Final = 300
 MAX_OPENING_TRIES: Final = 1000
 
 START: Final = parse_position(START_TEXT)
-START.flags.writeable = False
 
 
 class OptionError(ValueError):

@@ -112,7 +112,6 @@ class Position:
         """The position of a state row, (STATE_SIZE,) int64, which is copied and trusted."""
         position = object.__new__(cls)
         position._state = state.copy()
-        position._state.flags.writeable = False
         return position
 
     @classmethod
@@ -133,8 +132,8 @@ class Position:
 
     @property
     def state(self) -> Int64Array:
-        """The state row, (STATE_SIZE,) int64, read-only."""
-        return self._state
+        """A copy of the state row, (STATE_SIZE,) int64: see `skift_env.rules`."""
+        return self._state.copy()
 
     @cached_property
     def text(self) -> str:
@@ -226,9 +225,7 @@ class Position:
         """
         number = checked_action(self._state, action)
         position = self.from_state(self._state)
-        position._state.flags.writeable = True
         rules.play_unchecked(position._state, number)
-        position._state.flags.writeable = False
         return position
 
     def _name(self, action: object) -> str:
@@ -401,9 +398,7 @@ class Position:
         With `swap_colours`, white and black and the side to move change places too.
         """
         position = self.from_state(self._state)
-        position._state.flags.writeable = True
         transform_state(position._state, _check_symmetry(symmetry), swap_colours)
-        position._state.flags.writeable = False
         return position
 
     def transform_action(self, action: int, symmetry: int) -> int:
@@ -486,4 +481,4 @@ def perft(position: Position, depth: int) -> int:
     """
     if depth < 0:
         raise ValueError(f"depth must be at least 0, not {depth!r}")
-    return int(rules.count_sequences(position.state, depth))
+    return int(rules.count_sequences(position._state, depth))

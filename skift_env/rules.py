@@ -679,13 +679,23 @@ def count_sequences(state: Int64Array, depth: int) -> int:
     """Perft: the number of sequences of `depth` legal actions from a position."""
     if depth == 0:
         return 1
-    actions = np.empty(NUM_ACTIONS, np.int64)
-    count = legal_actions(state, actions)
-    if depth == 1:
-        return count
+    states = np.empty((depth, STATE_SIZE), np.int64)
+    actions = np.empty((depth, NUM_ACTIONS), np.int64)
+    left = np.empty(depth, np.int64)  # by level: how many of its actions are still to be tried
+    states[0] = state
+    left[0] = legal_actions(states[0], actions[0])
+    level = 0
     total = 0
-    for index in range(count):
-        following = state.copy()
-        play_unchecked(following, actions[index])
-        total += count_sequences(following, depth - 1)
+    while level >= 0:
+        if level == depth - 1:
+            total += left[level]
+            level -= 1
+        elif left[level] == 0:
+            level -= 1
+        else:
+            left[level] -= 1
+            states[level + 1] = states[level]
+            play_unchecked(states[level + 1], actions[level, left[level]])
+            level += 1
+            left[level] = legal_actions(states[level], actions[level])
     return total

@@ -108,6 +108,14 @@ class Position:
     assert found == [(None, False), *in_package]
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(PACKAGE).as_posix())
+def test_no_kernel_calls_itself(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef) and "kernel" in map(ast.unparse, node.decorator_list):
+            names = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+            assert node.name not in names, f"a cached kernel must not recurse: {node.name}"
+
+
 def test_import_needs_no_extra() -> None:
     code = f"import sys, skift_env; print(*[m for m in {OPTIONAL!r} if m in sys.modules])"
     done = subprocess.run(
