@@ -1,7 +1,10 @@
 """Skift, an abstract board game for two, as a reinforcement-learning environment.
 
-Importing it registers `skift/skift-v0` with PettingZoo, where that has a registry.
+Importing it registers `skift/Skift-v0` with Gymnasium, and `skift/skift-v0` with PettingZoo where
+that has a registry.
 """
+
+import gymnasium
 
 from skift_env import actions, skift_v0
 from skift_env.actions import PieceMove, TileMove, TileRotation
@@ -16,6 +19,7 @@ from skift_env.position import (
     perft,
 )
 from skift_env.rules import NUM_ACTIONS
+from skift_env.vector_env import SkiftVectorEnv
 
 __version__ = "0.1.0"
 
@@ -29,6 +33,7 @@ __all__ = [
     "PieceMove",
     "Position",
     "PositionError",
+    "SkiftVectorEnv",
     "TileMove",
     "TileRotation",
     "__version__",
@@ -36,6 +41,13 @@ __all__ = [
     "perft",
     "skift_v0",
 ]
+
+gymnasium.register(
+    "skift/Skift-v0",
+    entry_point="skift_env.gymnasium_env:SkiftEnv",
+    vector_entry_point="skift_env.vector_env:SkiftVectorEnv",
+    kwargs={"opponent": "random"},
+)
 
 try:
     from pettingzoo import register

@@ -26,7 +26,7 @@ LAYERS = (
     ("position",),
     ("agents",),
     ("shapes", "drawing", "svg", "render"),
-    ("episodes", "pettingzoo_env", "skift_v0", "gymnasium_env", "vector_env", "sb3"),
+    ("episodes", "pettingzoo_env", "skift_v0", "game_batch", "vector_env", "gymnasium_env", "sb3"),
     ("ratings", "match", "records"),
     ("__init__",),
     ("cli", "__main__"),

@@ -13,12 +13,12 @@ from skift_env.types import Int64Array
 
 @runtime_checkable
 class Agent(Protocol):
-    """Whoever chooses actions; deterministic given the generator.
+    """Whoever chooses actions; deterministic given the generator."""
 
-    `name` is the full specification with the version, such as `alphabeta-v1:depth=3`.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """The full specification with the version, such as `alphabeta-v1:depth=3`."""
+        ...
 
     def act(self, position: Position, rng: np.random.Generator) -> int:
         """A legal action in a position that is not over."""
