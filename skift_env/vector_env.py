@@ -40,6 +40,9 @@ except ImportError:  # Gymnasium 1.0 knows one mode, NEXT_STEP, and has no name 
         DISABLED = "Disabled"
 
 
+__all__ = ["AutoresetMode", "SkiftVectorEnv"]
+
+
 class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
     """`num_envs` games of Skift, stepped together.
 

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "skift_env"
 LAYERS = (
     ("_jit", "types"),
     ("rng", "rules", "playouts"),
-    ("actions", "observation", "symmetry", "hashing", "notation"),
+    ("actions", "observation", "symmetry", "hashing", "augmentation", "notation"),
     ("position",),
     ("agents",),
     ("shapes", "drawing", "svg", "render"),
