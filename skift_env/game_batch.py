@@ -169,6 +169,31 @@ class CallableAgent:
         return self.function(position, rng)
 
 
+class Mixture:
+    """Several opponents; each game draws one by weight when it begins and keeps it to its end.
+
+    Between calls of the environment, members may be replaced and weights set; a game that is under
+    way goes on with whoever is then at its member's place.
+
+    Attributes:
+        members: the agents.
+        weights: (len(members),) float64, not negative, not all zero.
+    """
+
+    def __init__(self, members: Sequence[Opponent], weights: Sequence[float]) -> None:
+        self.members = [as_agent(member) for member in members]
+        self.weights = np.array(weights, np.float64)
+        if self.weights.shape != (len(self.members),) or not (self.weights >= 0).all():
+            raise OptionError(f"{len(self.members)} opponents need as many weights >= 0: {weights}")
+        if not self.weights.sum() > 0:
+            raise OptionError("the weights of the opponents must not all be zero")
+
+    def draw(self, rng: Int64Array) -> int:
+        """The place of a member, drawn by weight with a game's generator."""
+        share = next_word(rng) / 2**32 * self.weights.sum()
+        return int(np.searchsorted(np.cumsum(self.weights), share, side="right"))
+
+
 def as_agent(opponent: Opponent) -> Agent:
     """The agent that a specification, an agent or a function of position and generator stands for.
 
@@ -185,6 +210,21 @@ def as_agent(opponent: Opponent) -> Agent:
     if callable(opponent):
         return CallableAgent(opponent)
     raise OptionError(f"opponent must be a name, an agent or a function, not {opponent!r}")
+
+
+def _ask_batch(
+    agent: BatchAgent,
+    states: Int64Array,
+    rngs: Int64Array,
+    waiting: BoolArray,
+    actions: Int64Array,
+) -> None:
+    """Write the actions of an agent that plays in batch in the games that wait for it."""
+    games = np.flatnonzero(waiting)
+    if len(games):
+        drawn = rngs[games]
+        actions[games] = agent.act_batch(states[games], drawn)
+        rngs[games] = drawn
 
 
 @dataclass(frozen=True)
@@ -220,30 +260,36 @@ class GameBatch:
         learners: (num_games,) int64, the learner's side, BOTH without an opponent.
         over: (num_games,) bool, whether a game has ended or was cut.
         rewards, terminations, truncations: (num_games,), the learner's, of the last `play`.
+        members: (num_games,) int16, which of the opponents plays each game.
         replies: (num_games,) int64, the opponent's last action in each game.
     """
 
     def __init__(
         self,
         num_games: int,
-        opponent: Opponent | None,
+        opponent: Opponent | Mixture | None,
         side: LearnerSide,
         max_plies: int,
         num_threads: int = 1,
     ) -> None:
         if side not in (*SIDES, "random"):
             raise OptionError(f"side must be 'white', 'black' or 'random', not {side!r}")
-        self.opponent = None if opponent is None else as_agent(opponent)
+        self.opponents: Mixture | None = None
+        if isinstance(opponent, Mixture):
+            self.opponents = opponent
+        elif opponent is not None:
+            self.opponents = Mixture([opponent], [1.0])
         self.max_plies = max_plies
         self.num_threads = num_threads
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
-        self.draw_side = self.opponent is not None and side == "random"
-        learner = SIDES.index(side) if self.opponent is not None and side != "random" else BOTH
+        self.draw_side = self.opponents is not None and side == "random"
+        learner = SIDES.index(side) if self.opponents is not None and side != "random" else BOTH
         self.states = np.zeros((num_games, STATE_SIZE), np.int64)
         self.rngs = np.ones((num_games, RNG_SIZE), np.int64)
         self.learners = np.full(num_games, learner, np.int64)
         self.over = np.zeros(num_games, np.bool_)
         self.rewards = np.zeros(num_games, np.int8)
+        self.members = np.zeros(num_games, np.int16)
         self.replies = np.zeros(num_games, np.int64)
         self.terminations = np.zeros(num_games, np.bool_)
         self.truncations = np.zeros(num_games, np.bool_)
@@ -266,6 +312,9 @@ class GameBatch:
             if max(stuck) >= 0:
                 break
             self.over[waiting] = False
+            if self.opponents is not None and len(self.opponents.members) > 1:
+                for game in np.flatnonzero(waiting):
+                    self.members[game] = self.opponents.draw(self.rngs[game])
             self._reply(waiting)
             waiting &= self.over
             self._clear(chosen)
@@ -283,7 +332,7 @@ class GameBatch:
             IllegalActionError: if the opponent plays one; the games stay as they were.
         """
         before = None
-        if self.opponent is not None and not isinstance(self.opponent, KernelAgent):
+        if not all(isinstance(agent, KernelAgent) for agent in self._agents()):
             before = self.states.copy(), self.rngs.copy(), self.over.copy()
         self._clear(chosen)
         self._on_slices(
@@ -303,49 +352,44 @@ class GameBatch:
         self.terminations[chosen] = False
         self.truncations[chosen] = False
 
+    def _agents(self) -> list[Agent]:
+        return [] if self.opponents is None else self.opponents.members
+
     def _reply(self, chosen: BoolArray) -> None:
-        """Let the opponent move in those of the chosen games in which it is to move."""
-        if self.opponent is None:
+        """Let the opponents move in those of the chosen games in which they are to move."""
+        if self.opponents is None:
             return
         waiting = chosen & ~self.over & (self.states[:, SIDE] != self.learners)
         results = self.rewards, self.terminations, self.truncations
-        actions = self.replies
-        if self.opponent.name == RANDOM:
-            self._on_slices(
-                _play_randomly, self.states, self.rngs, waiting, actions, *results, self.max_plies
-            )
-        elif waiting.any():
-            if isinstance(self.opponent, KernelAgent):
-                self._on_slices(self._ask_kernel, self.states, self.rngs, waiting, actions)
-            else:
-                self._ask(waiting, actions)
-            self._on_slices(_play, self.states, actions, waiting, *results, self.max_plies)
+        asked = waiting.copy()
+        for member, agent in enumerate(self._agents()):
+            games = waiting & (self.members == member)
+            if agent.name == RANDOM:
+                self._on_slices(
+                    _play_randomly, self.states, self.rngs, games, self.replies, *results,
+                    self.max_plies,
+                )  # fmt: skip
+                asked &= ~games
+            elif games.any():
+                self._ask(agent, games)
+        self._on_slices(_play, self.states, self.replies, asked, *results, self.max_plies)
         np.negative(self.rewards, out=self.rewards, where=waiting)
         np.logical_or(self.terminations, self.truncations, out=self.over, where=waiting)
 
-    def _ask_kernel(
-        self, states: Int64Array, rngs: Int64Array, waiting: BoolArray, actions: Int64Array
-    ) -> None:
-        assert isinstance(self.opponent, BatchAgent)
-        games = np.flatnonzero(waiting)
-        if len(games):
-            drawn = rngs[games]
-            actions[games] = self.opponent.act_batch(states[games], drawn)
-            rngs[games] = drawn
-
-    def _ask(self, waiting: BoolArray, actions: Int64Array) -> None:
-        assert self.opponent is not None
-        games = np.flatnonzero(waiting)
-        if isinstance(self.opponent, BatchAgent):
-            self._ask_kernel(self.states, self.rngs, waiting, actions)
-        else:
-            for game in games:
+    def _ask(self, agent: Agent, waiting: BoolArray) -> None:
+        """Write an opponent's replies in some games."""
+        if isinstance(agent, KernelAgent):
+            ask = partial(_ask_batch, agent)
+            self._on_slices(ask, self.states, self.rngs, waiting, self.replies)
+            return
+        if isinstance(agent, BatchAgent):
+            _ask_batch(agent, self.states, self.rngs, waiting, self.replies)
+        for game in np.flatnonzero(waiting):
+            answer: Any = self.replies[game]
+            if not isinstance(agent, BatchAgent):
                 position = Position.from_state(self.states[game])
-                generator = numpy_generator(self.rngs[game])
-                answer: Any = self.opponent.act(position, generator)
-                actions[game] = checked_action(self.states[game], answer)
-        for game in games:
-            checked_action(self.states[game], actions[game])
+                answer = agent.act(position, numpy_generator(self.rngs[game]))
+            self.replies[game] = checked_action(self.states[game], answer)
 
     def observe(
         self, kind: ObservationKind, observations: Int8Array, masks: Int8Array | None = None

@@ -19,7 +19,7 @@ from skift_env.episodes import (
     is_count,
     opening,
 )
-from skift_env.game_batch import GameBatch, LearnerSide, Openings, Opponent
+from skift_env.game_batch import GameBatch, LearnerSide, Mixture, Openings, Opponent
 from skift_env.observation import SHAPES
 from skift_env.position import Position
 from skift_env.render import FPS, Renderer
@@ -59,7 +59,7 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
     Args:
         num_envs: number of games.
         opponent: None for self-play; else a name such as "greedy", an agent, or a function of a
-            position and a NumPy generator.
+            position and a NumPy generator, or a `Mixture` of these.
         side: the learner's side against an opponent: "white", "black", or "random", drawn anew for
             each game.
         observation: "tokens" (num_envs, 9, 52) or "planes" (num_envs, 21, 18, 18), int8.
@@ -84,7 +84,7 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
     def __init__(
         self,
         num_envs: int = 1,
-        opponent: Opponent | None = None,
+        opponent: Opponent | Mixture | None = None,
         side: LearnerSide = "random",
         observation: ObservationKind = "tokens",
         max_plies: int = DEFAULT_MAX_PLIES,

@@ -1,4 +1,4 @@
-"""Agents by name. (The others follow.)"""
+"""Agents by name."""
 
 from __future__ import annotations
 
