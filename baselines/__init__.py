@@ -1,0 +1,1 @@
+"""Baselines: one file and one command each; see baselines/README.md."""

@@ -1,0 +1,410 @@
+"""Self-play training with sb3-contrib's MaskablePPO: `python -m baselines.train_ppo CONFIG`.
+
+The learner plays both colours against a pool: its own policy as it was lately, frozen past ones,
+and scripted agents. A run folder holds the resolved configuration, TensorBoard logs, the best and
+the last checkpoint, and the state from which `--resume` goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import set_random_seed
+
+from baselines.config import Config, ConfigError, dump_config, load_config
+from baselines.evaluate import Evaluation, evaluate, print_table
+from baselines.pool import SelfPlayPool
+from baselines.sb3_policy import NetworkPolicy
+from baselines.training_env import MaterialVecEnv, SymmetricVecEnv
+from skift_env.agents.checkpoint import save_checkpoint, write_atomically
+from skift_env.agents.policy import PolicyAgent
+from skift_env.sb3 import SkiftVecEnv
+
+STATE_VERSION = 1
+
+
+class Network(Config):
+    """Which of `skift_env.agents.networks`, and its sizes."""
+
+    name: Literal["mlp", "slots", "attention"] = "slots"
+    sizes: dict[str, int] = Field(default_factory=dict)
+
+
+class Ppo(Config):
+    """Settings of PPO, as in Stable-Baselines3; the learning rate falls to zero in a line."""
+
+    learning_rate: float = 1e-3
+    rollout_steps: int = 32
+    batch_size: int = 512
+    epochs: int = 2
+    gamma: float = 0.99
+    gae_lambda: float = 0.8
+    clip_range: float = 0.2
+    entropy: float = 0.02
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+
+
+class Opponents(Config):
+    """Shares of the games by opponent; they need not sum to 1."""
+
+    latest: float = 0.6
+    past: float = 0.3
+    scripted: dict[str, float] = Field(default_factory=lambda: {"random": 0.1})
+    refresh_every: int = 1  # iterations after which the latest policy is renewed
+    freeze_every: int = 20  # iterations after which it joins the past policies
+    keep: int = 10  # past policies
+
+
+class EvaluationPlan(Config):
+    """Matches on fixed openings, of the policy's most likely actions."""
+
+    every: int = 0  # environment steps; 0: only at the end
+    pairs: int = 50
+    final_pairs: int = 200
+    opponents: list[str] = Field(default_factory=lambda: ["random", "greedy"])
+
+
+class PpoConfig(Config):
+    """A training run."""
+
+    seed: int = 0
+    steps: int = 200_000  # the learner's plies
+    num_envs: int = 256
+    torch_threads: int = 2
+    masks: bool = True  # False: no masks, an illegal action loses the game
+    symmetry: bool = True
+    material_reward: float = 0.1  # for each piece
+    random_plies: int = 4
+    max_plies: int = 300
+    network: Network = Network()
+    ppo: Ppo = Ppo()
+    opponents: Opponents = Opponents()
+    evaluation: EvaluationPlan = EvaluationPlan()
+
+
+class Run:
+    """One training run: what it is made of, and how it is saved and taken up again."""
+
+    def __init__(self, config: PpoConfig, folder: Path) -> None:
+        self.config, self.folder = config, folder
+        set_random_seed(config.seed)
+        torch.set_num_threads(config.torch_threads)
+        opponents = config.opponents
+        self.pool = SelfPlayPool(
+            opponents.scripted,
+            opponents.latest,
+            opponents.past,
+            opponents.keep,
+            config.network.name,
+            config.network.sizes,
+            folder / "pool",
+        )
+        self.games = SkiftVecEnv(
+            config.num_envs,
+            self.pool,
+            random_plies=config.random_plies,
+            max_plies=config.max_plies,
+        )
+        self.games.seed(config.seed)
+        env: Any = self.games
+        self.symmetric = SymmetricVecEnv(env, config.seed) if config.symmetry else None
+        env = self.symmetric or env
+        self.material = MaterialVecEnv(env, config.material_reward)
+        self.env = self.material
+        ppo = config.ppo
+        self.model = MaskablePPO(
+            NetworkPolicy,
+            self.env,
+            learning_rate=lambda left: left * ppo.learning_rate,
+            n_steps=ppo.rollout_steps,
+            batch_size=ppo.batch_size,
+            n_epochs=ppo.epochs,
+            gamma=ppo.gamma,
+            gae_lambda=ppo.gae_lambda,
+            clip_range=ppo.clip_range,
+            ent_coef=ppo.entropy,
+            vf_coef=ppo.value_weight,
+            max_grad_norm=ppo.max_grad_norm,
+            seed=config.seed,
+            device="cpu",
+            policy_kwargs={"network": config.network.name, "sizes": config.network.sizes},
+        )
+        self.model.set_logger(configure(str(folder / "logs"), ["tensorboard", "csv"]))
+        self.iteration = 0
+        self.seconds = 0.0
+        self.best_score = -1.0
+        self.evaluations: list[dict[str, Any]] = []
+
+    @property
+    def network(self) -> Any:
+        """The network that learns."""
+        return self.model.policy.network
+
+    # --- The loop ---
+
+    def train(self, progress: Progress) -> None:
+        """Learn until all steps are done, saving the state before each iteration.
+
+        This is the body of `MaskablePPO.learn`, laid open for the pool and for saving.
+        """
+        config, model = self.config, self.model
+        if self.iteration == 0:
+            _, callback = model._setup_learn(config.steps, None)
+        else:
+            callback = CallbackList([])
+            callback.init_callback(model)
+        counter = GameCounter()
+        counter.init_callback(model)
+        task = progress.add_task(
+            "training", total=config.steps, completed=model.num_timesteps, speed="", length=""
+        )
+        while model.num_timesteps < config.steps:
+            started = time.perf_counter()
+            self._renew_opponents()
+            model.collect_rollouts(
+                self.env, counter, model.rollout_buffer, config.ppo.rollout_steps, config.masks
+            )
+            model._update_current_progress_remaining(model.num_timesteps, config.steps)
+            model.train()
+            self.iteration += 1
+            self.seconds += time.perf_counter() - started
+            speed = model.num_timesteps / self.seconds
+            progress.update(
+                task,
+                completed=min(model.num_timesteps, config.steps),
+                speed=f"{speed:,.0f} steps/s",
+                length=f"{counter.mean_plies():.0f} plies a game",
+            )
+            counter.record(speed)
+            model.logger.dump(model.num_timesteps)
+            self._maybe_evaluate(progress.console)
+            self.save()
+
+    def _renew_opponents(self) -> None:
+        plan = self.config.opponents
+        if self.iteration % plan.refresh_every == 0 and plan.latest + plan.past > 0:
+            freeze = self.iteration % plan.freeze_every == 0
+            in_use = self.games.env.games.members
+            self.pool.refresh(self.network, self.model.num_timesteps, freeze, in_use)
+
+    def _maybe_evaluate(self, console: Console) -> None:
+        plan, steps = self.config.evaluation, self.model.num_timesteps
+        per_iteration = self.config.num_envs * self.config.ppo.rollout_steps
+        if plan.every and steps // plan.every > (steps - per_iteration) // plan.every:
+            self.evaluate(plan.pairs, console)
+
+    def evaluate(self, pairs: int, console: Console) -> list[Evaluation]:
+        """Play the ladder, log it, and keep the checkpoint if it is the best."""
+        agent = PolicyAgent(self.network.eval(), "policy")
+        results = evaluate(agent, self.config.evaluation.opponents, pairs, seed=self.config.seed)
+        score = sum(result.score for result in results) / len(results)
+        steps = self.model.num_timesteps
+        line = {"steps": steps, "seconds": round(self.seconds, 1)}
+        line |= {result.opponent: result.as_json() for result in results}
+        self.evaluations.append(line)
+        for result in results:
+            self.model.logger.record(f"score/{result.opponent}", result.score)
+        self.model.logger.dump(steps)
+        write_atomically(
+            self.folder / "evaluations.json", json.dumps(self.evaluations, indent=1).encode()
+        )
+        scores = ", ".join(f"{result.opponent} {result.score:.1%}" for result in results)
+        console.print(f"{steps:>10,} steps, {self.seconds:5.0f} s: {scores}")
+        if score > self.best_score:
+            self.best_score = score
+            self.checkpoint("best")
+        return results
+
+    def checkpoint(self, name: str) -> Path:
+        """Write the policy as it is now."""
+        path = self.folder / f"{name}.safetensors"
+        about = {
+            "trainer": "baselines.train_ppo",
+            "environment_steps": self.model.num_timesteps,
+            "seconds": round(self.seconds, 1),
+            "config": self.config.model_dump(mode="json"),
+        }
+        network = self.config.network
+        save_checkpoint(path, self.network, network.name, network.sizes, about)
+        return path
+
+    # --- Saving and resuming ---
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of games under way, to be saved, and filled on resuming."""
+        games = self.games.env.games
+        names = ("states", "rngs", "learners", "over", "members", "replies")
+        arrays = {name: getattr(games, name) for name in names}
+        arrays["material"] = self.material.material
+        if self.symmetric is not None:
+            arrays["symmetries"] = self.symmetric.symmetries
+        return arrays
+
+    def save(self) -> None:
+        """Write all that the next iteration depends on, in one file that holds data only."""
+        model = self.model
+        kind, words, place, has_gauss, cached = np.random.get_state()  # noqa: NPY002 (SB3 uses it)
+        assert kind == "MT19937"
+        state = {
+            "version": STATE_VERSION,
+            "config": self.config.model_dump_json(),
+            "iteration": self.iteration,
+            "seconds": self.seconds,
+            "best_score": self.best_score,
+            "evaluations": json.dumps(self.evaluations),
+            "steps": model.num_timesteps,
+            "updates": model._n_updates,
+            "policy": model.policy.state_dict(),
+            "optimizer": model.policy.optimizer.state_dict(),
+            "pool": self.pool.state(),
+            "torch": torch.get_rng_state(),
+            "numpy": [torch.from_numpy(words.astype(np.int64)), place, has_gauss, cached],
+            "python": json.dumps(random.getstate()),
+            "last_observations": torch.from_numpy(model._last_obs.copy()),
+            "last_starts": torch.from_numpy(np.asarray(model._last_episode_starts, np.bool_)),
+            "masks": torch.from_numpy(self.games.action_masks().copy()),
+            "arrays": {name: torch.from_numpy(a.copy()) for name, a in self._arrays().items()},
+        }
+        if self.symmetric is not None:
+            state["symmetry"] = json.dumps(self.symmetric.generator.bit_generator.state)
+            state["shown_masks"] = torch.from_numpy(self.symmetric.masks.copy())
+        file = io.BytesIO()
+        torch.save(state, file)
+        write_atomically(self.folder / "state.pt", file.getvalue())
+
+    def resume(self) -> None:
+        """Go on from the saved state.
+
+        Raises:
+            ConfigError: if it is missing, damaged, of another version or configuration.
+        """
+        path = self.folder / "state.pt"
+        try:
+            state = torch.load(path, weights_only=True)
+            version, config = state["version"], state["config"]
+        except Exception as error:
+            raise ConfigError(f"cannot resume from {str(path)!r}: {error}") from None
+        if version != STATE_VERSION:
+            raise ConfigError(f"{path} has version {version}, this is {STATE_VERSION}")
+        if config != self.config.model_dump_json():
+            raise ConfigError(f"{path} is of a run with another configuration")
+        model = self.model
+        model._setup_learn(self.config.steps, None)
+        self.iteration, self.seconds = state["iteration"], state["seconds"]
+        self.best_score = state["best_score"]
+        self.evaluations = json.loads(state["evaluations"])
+        model.num_timesteps, model._n_updates = state["steps"], state["updates"]
+        model._update_current_progress_remaining(model.num_timesteps, self.config.steps)
+        model.policy.load_state_dict(state["policy"])
+        model.policy.optimizer.load_state_dict(state["optimizer"])
+        self.pool.restore(state["pool"])
+        for name, array in self._arrays().items():
+            array[:] = state["arrays"][name].numpy()
+        model._last_obs = state["last_observations"].numpy()
+        model._last_episode_starts = state["last_starts"].numpy()
+        self.games._masks = state["masks"].numpy()
+        if self.symmetric is not None:
+            self.symmetric.generator.bit_generator.state = json.loads(state["symmetry"])
+            self.symmetric.observations = model._last_obs
+            self.symmetric.masks = state["shown_masks"].numpy()
+        torch.set_rng_state(state["torch"])
+        words, place, has_gauss, cached = state["numpy"]
+        words = words.numpy().astype(np.uint32)
+        np.random.set_state(("MT19937", words, place, has_gauss, cached))  # noqa: NPY002
+        version, internal, gauss = json.loads(state["python"])
+        random.setstate((version, tuple(internal), gauss))
+
+
+class GameCounter(BaseCallback):
+    """How long games are, which tells passive play, and how they end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plies: list[int] = []
+        self.cut = 0
+        self.lengths = np.zeros(0, np.int64)
+
+    def _on_step(self) -> bool:
+        dones = self.locals["dones"]
+        if len(self.lengths) != len(dones):
+            self.lengths = np.zeros(len(dones), np.int64)
+        self.lengths += 2
+        for game in np.flatnonzero(dones):
+            self.plies.append(int(self.lengths[game]))
+            self.cut += self.locals["infos"][game]["TimeLimit.truncated"]
+        self.lengths[dones] = 0
+        return True
+
+    def mean_plies(self) -> float:
+        """Mean length of the last games, about: each learner's step counts as two plies."""
+        return float(np.mean(self.plies[-500:])) if self.plies else 0.0
+
+    def record(self, speed: float) -> None:
+        """Log what was seen since the last time."""
+        recent = self.plies[-500:]
+        if recent:
+            self.logger.record("games/mean_plies", float(np.mean(recent)))
+        self.logger.record("games/cut_at_max_plies", self.cut)
+        self.logger.record("time/steps_per_second", speed)
+        self.plies, self.cut = recent, 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; see `--help`."""
+    parser = argparse.ArgumentParser(prog="python -m baselines.train_ppo", description=__doc__)
+    parser.add_argument("config", type=Path, help="a YAML file of configs/")
+    parser.add_argument("overrides", nargs="*", help="key=value, such as ppo.epochs=3")
+    parser.add_argument("--run", type=Path, help="run folder (default: runs/ and the file's name)")
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    given = parser.parse_intermixed_args(arguments)
+    console = Console()
+    folder = given.run or Path("runs") / given.config.stem
+    try:
+        config = load_config(PpoConfig, given.config, given.overrides)
+        if (folder / "state.pt").exists() and not given.resume:
+            raise ConfigError(f"{folder} holds a run: --resume it, or name another folder by --run")
+        run = Run(config, folder)
+        if given.resume:
+            run.resume()
+        write_atomically(folder / "config.yaml", dump_config(config).encode())
+    except ValueError as error:
+        console.print(f"error: {error}", style="red", markup=False)
+        return 2
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,}/{task.total:,}"),
+        TextColumn("{task.fields[speed]}"),
+        TextColumn("{task.fields[length]}"),
+        TimeRemainingColumn(),
+    )
+    try:
+        with Progress(*columns, console=console) as progress:
+            run.train(progress)
+        run.checkpoint("last")
+        print_table(run.evaluate(config.evaluation.final_pairs, console), console)
+        console.print(f"policy: {run.folder / 'last.safetensors'}", markup=False)
+    except KeyboardInterrupt:
+        console.print(f"interrupted; go on with --resume --run {folder}", markup=False)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
