@@ -143,7 +143,7 @@ def parse_position(text: str) -> Int64Array:
         raise PositionError("side", f"{side!r} is neither 'w' nor 'b'", text)
     state[rules.SIDE] = "wb".index(side)
     if not re.fullmatch("0|[1-9][0-9]{0,17}", ply, re.ASCII):
-        raise PositionError("ply", f"{ply!r} is not a count of plies", text)
+        raise PositionError("ply", f"{ply!r} is not a count of plies below 10**18", text)
     state[rules.PLY] = int(ply)
     if mark != "-":
         _parse_mark(state, mark, text)

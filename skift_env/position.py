@@ -263,7 +263,7 @@ class Position:
         if int(state[rules.LANDLOCKED]) >> 4 * decoded.slot & 1:
             return "the tile is landlocked, with a tile on each of its four sides"
         if isinstance(decoded, TileMove):
-            choices = max(1, rules.split(state, decoded.slot, 2 * decoded.direction))
+            choices = max(1, int(rules.split(state, decoded.slot, 2 * decoded.direction)))
             if decoded.choice >= choices:
                 return f"{choices} group{'s' * (choices > 1)} to choose from, numbered from 0"
         return "no undo: it would put back what the last action displaced"
