@@ -22,7 +22,7 @@ from pydantic import Field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ConvertCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
@@ -145,11 +145,16 @@ class Run:
             device="cpu",
             policy_kwargs={"network": config.network.name, "sizes": config.network.sizes},
         )
-        self.model.set_logger(configure(str(folder / "logs"), ["tensorboard", "csv"]))
+        self.model.set_logger(configure(str(folder / "logs"), ["tensorboard"]))
         self.iteration = 0
         self.seconds = 0.0
         self.best_score = -1.0
         self.evaluations: list[dict[str, Any]] = []
+
+    def close(self) -> None:
+        """Close the logs and end the environment's threads."""
+        self.model.logger.close()
+        self.games.close()
 
     @property
     def network(self) -> Any:
@@ -403,6 +408,8 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         console.print(f"interrupted; go on with --resume --run {folder}", markup=False)
         return 130
+    finally:
+        run.close()
     return 0
 
 
