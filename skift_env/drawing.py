@@ -6,21 +6,18 @@ and no game.
 
 from __future__ import annotations
 
-import re
+import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from skift_env.rules import COLUMN_STEP, DIRECTIONS, ROW_STEP
+from skift_env.notation import Place, parse_place
 from skift_env.shapes import THEMES, Canvas, Point, Rect, Scene, Shape, Theme
+from skift_env.trace import STEPS, LastAction, Trace
+from skift_env.view import FRAME, WIDTH, View
 
 if TYPE_CHECKING:
     from skift_env.position import Position
 
-Cell: TypeAlias = tuple[int, int]
-"""(row, column) of a tile or of a quadrant, from the top left of the bounding box."""
-LastAction: TypeAlias = "tuple[Position, int]"
-"""The position before the last action, and the action's number."""
 Arrow: TypeAlias = tuple[str, str, float, str | None]
 """(from, to, weight in 0 … 1, label). From a square `"c3"` or a tile `"B1"`, to another one, to a
 direction (`"ne"`: one step, off the board too), or to `"r"`: the tile turns."""
@@ -28,22 +25,16 @@ Highlights: TypeAlias = Mapping[str, float] | Iterable[str]
 """Squares and tiles by name, with weights in 0 … 1 (1 where none is given)."""
 Orientation: TypeAlias = Literal["white", "black"]
 
-WIDTH = 1000.0
-"""Width of every scene in units; the board area is as high as it is wide."""
-HEIGHT = 1125.0
-"""Height of every scene: the board area and a status strip below it."""
-FRAME = 46.0
-"""Width of the border of the board area, in which the coordinates stand."""
+HEIGHT: Final = 1125.0
+"""Height of a picture with the status strip below the board area."""
 
-LEAST_SPAN = 5  # cells across the table: the start board and one empty cell on each side
-TILE, QUADRANT, QUADRANT_OFFSET = 0.95, 0.425, 0.229  # sides, and from a tile's centre, in cells
+TILE, QUADRANT = 0.95, 0.425  # sides, in cells
 RING = 0.98  # side of what surrounds a tile, in cells
 KING, PAWN = 0.31, 0.16  # side and radius in cells
 ROUND = 0.085  # radius of a tile's corners, in cells
 FADED = 0.4
-STEPS: dict[str, Cell] = dict(
-    zip(DIRECTIONS, zip(ROW_STEP.tolist(), COLUMN_STEP.tolist(), strict=True), strict=True)
-)
+LETTER = 0.56  # width of a letter in the mean, in heights of the font
+LONGEST_NAME = 26  # letters of a player's name
 
 
 def scene(
@@ -52,48 +43,75 @@ def scene(
     last_action: LastAction | None = None,
     arrows: Iterable[Arrow] = (),
     highlights: Highlights = (),
+    value: float | None = None,
+    players: tuple[str, str] | None = None,
+    note: str | None = None,
     orientation: Orientation = "white",
-    theme: str = "light",
+    theme: str | Theme = "light",
+    view: View | None = None,
+    status: bool = True,
 ) -> Scene:
-    """The picture of a position, always `WIDTH` by `HEIGHT` units.
+    """The picture of a position, `WIDTH` by `HEIGHT` units.
 
     The board is centred on a table whose scale follows the bounding box of the tiles, with at
     least one empty cell around it. What the last action displaced is marked (as far as the no-undo
     mark tells where `last_action` is not given); what left the game with it is drawn faded where
-    it would stand. With `orientation="black"` the table is turned by 180°.
+    it would stand.
 
-    Raises ValueError for an unknown theme or orientation, for a square or tile that is not there,
-    a weight outside 0 … 1, and a `last_action` that does not lead to `position`.
+    Args:
+        position: what to draw.
+        last_action: the position before it, and the action that led here.
+        arrows: see `Arrow`; `skift_env.overlays` makes some of policies and values.
+        highlights: see `Highlights`.
+        value: how good the position is for white, -1 … 1: a bar on top of the status strip.
+        players: the names of white and black, for the status strip.
+        note: words to add to the status strip.
+        orientation: with "black" the table is turned by 180°.
+        theme: the name of a theme, or one of your own.
+        view: the part of the table to show, instead of what the position needs.
+        status: whether there is a status strip; without it the picture is square.
+
+    Raises:
+        ValueError: for an unknown theme or orientation, for a square or tile that is not there, a
+            weight outside 0 … 1, a value outside -1 … 1, and a `last_action` that does not lead to
+            `position`.
     """
-    if theme not in THEMES:
+    colours = THEMES.get(theme) if isinstance(theme, str) else theme
+    if colours is None:
         raise ValueError(f"unknown theme {theme!r}: it is one of {', '.join(map(repr, THEMES))}")
     if orientation not in ("white", "black"):
         raise ValueError(f"unknown orientation {orientation!r}: it is 'white' or 'black'")
-    last = _Last.of(position, last_action)
-    drawing = _Drawing(position, last, THEMES[theme], turned=orientation == "black")
-    drawing.draw_table()
+    trace = Trace.of(position, last_action)
+    if view is None:
+        view = View(trace.box(position), turned=orientation == "black")
+    drawing = _Drawing(position, trace, view, colours)
+    height = HEIGHT if status else WIDTH
+    drawing.draw_table(height)
     drawing.draw_coordinates()
     drawing.draw_tiles()
     drawing.draw_last_action()
     drawing.draw_highlights(highlights)
     drawing.draw_pieces()
     drawing.draw_arrows(arrows)
-    drawing.draw_status(last_action)
-    drawing.draw_losses()
-    return Scene(WIDTH, HEIGHT, tuple(drawing.shapes), headline(position))
+    if status:
+        drawing.draw_status(last_action, players, value, note)
+        drawing.draw_losses()
+    return Scene(WIDTH, height, tuple(drawing.shapes), headline(position, players))
 
 
-def headline(position: Position) -> str:
-    """Who is to move or has won."""
+def headline(position: Position, players: tuple[str, str] | None = None) -> str:
+    """Who is to move or has won; by name where the names of white and black are given."""
+
+    def name(side: str) -> str:
+        if players is None:
+            return side.capitalize()
+        player = players[side == "black"]
+        return player if len(player) <= LONGEST_NAME else player[: LONGEST_NAME - 1] + "…"
+
     outcome = position.outcome
     if outcome is None:
-        return f"{position.side.capitalize()} to move"
-    return f"{outcome.winner.capitalize()} wins" if outcome.winner else "Draw"
-
-
-def tile_name(position: Position, tile: Cell) -> str:
-    """A tile's name, such as `B1`."""
-    return f"{chr(ord('A') + tile[1])}{len(position.board) // 2 - tile[0]}"
+        return f"{name(position.side)} to move"
+    return f"{name(outcome.winner)} wins" if outcome.winner else "Draw"
 
 
 def lost_pieces(position: Position) -> tuple[str, str]:
@@ -106,122 +124,37 @@ def lost_pieces(position: Position) -> tuple[str, str]:
     return white, black
 
 
-@dataclass(frozen=True, slots=True)
-class _Last:
-    """The last action in the frame of the position after it; (from, to), the actor's own first."""
-
-    squares: tuple[tuple[Cell, Cell], ...] = ()
-    tiles: tuple[tuple[Cell, Cell], ...] = ()
-    turned_tile: Cell | None = None
-    lost_pieces: tuple[tuple[str, Cell], ...] = ()
-    lost_tiles: tuple[Cell, ...] = ()
-
-    @classmethod
-    def of(cls, position: Position, last_action: LastAction | None) -> _Last:
-        if last_action is None:
-            return cls._from_mark(position)
-        before, action = last_action
-        if before.play(action) != position:
-            raise ValueError(
-                f"last_action {before.action_text(action)} does not lead from {before.text!r} "
-                f"to {position.text!r}"
-            )
-        effect = before.effect(action)
-        d_row, d_column = effect.offset
-
-        def tile(cell: Cell) -> Cell:
-            return cell[0] + d_row, cell[1] + d_column
-
-        def square(cell: Cell) -> Cell:
-            return cell[0] + 2 * d_row, cell[1] + 2 * d_column
-
-        moved = dict(effect.displaced)
-        if effect.kind == "rotation":
-            assert effect.tile is not None
-            return cls(turned_tile=tile(effect.tile))
-        if effect.kind == "piece":
-            return cls(
-                squares=tuple((square(a), square(b)) for a, b in effect.displaced),
-                lost_pieces=tuple((letter, square(moved[at])) for letter, at in effect.lost_pieces),
-            )
-
-        def carried(at: Cell) -> Cell:
-            stood_on = (at[0] // 2, at[1] // 2)
-            row, column = moved.get(stood_on, stood_on)
-            return square((2 * row + at[0] % 2, 2 * column + at[1] % 2))
-
-        return cls(
-            tiles=tuple((tile(a), tile(b)) for a, b in effect.displaced),
-            lost_pieces=tuple((letter, carried(at)) for letter, at in effect.lost_pieces),
-            lost_tiles=tuple(tile(moved.get(at, at)) for at in effect.lost_tiles),
-        )
-
-    @classmethod
-    def _from_mark(cls, position: Position) -> _Last:
-        mark = position.mark
-        if mark is None:
-            return cls()
-        d_row, d_column = STEPS[mark.direction]
-        cells = mark.squares if mark.kind == "p" else mark.tiles
-        rear_first = sorted(cells, key=lambda cell: cell[0] * d_row + cell[1] * d_column)
-        moves = tuple(((r - d_row, c - d_column), (r, c)) for r, c in rear_first)
-        return cls(squares=moves) if mark.kind == "p" else cls(tiles=moves)
-
-
 class _Drawing:
     """The parts of one picture. Lengths are multiples of a tile's cell."""
 
-    def __init__(self, position: Position, last: _Last, theme: Theme, *, turned: bool) -> None:
-        self.position, self.last, self.theme = position, last, theme
-        self.rows, self.columns = len(position.board) // 2, len(position.board[0]) // 2
-        ghosts = [*last.lost_tiles, *((r // 2, c // 2) for _, (r, c) in last.lost_pieces)]
-        down = [-1.0, self.rows + 1.0, *(edge for r, _ in ghosts for edge in (r - 0.2, r + 1.2))]
-        over = [-1.0, self.columns + 1.0, *(edge for _, c in ghosts for edge in (c - 0.2, c + 1.2))]
-        span = max(LEAST_SPAN, max(down) - min(down), max(over) - min(over))
-        self.middle = (max(down) + min(down)) / 2, (max(over) + min(over)) / 2
-        self.cell = (WIDTH - 2 * FRAME) / span * (-1 if turned else 1)
+    def __init__(self, position: Position, trace: Trace, view: View, theme: Theme) -> None:
+        self.position, self.trace, self.view, self.theme = position, trace, view, theme
+        self.board, self.control = position.board, position.control
+        self.rows, self.columns = len(self.board) // 2, len(self.board[0]) // 2
+        places = [(r, c) for r in range(self.rows) for c in range(self.columns)]
+        self.tiles = [(r, c) for r, c in places if self.board[2 * r][2 * c] != "_"]
         self.shapes: list[Shape] = []
-        self.canvas = self._canvas(abs(self.cell))
+        self.canvas = self._canvas(view.scale)
 
     def _canvas(self, scale: float) -> Canvas:
         return Canvas(scale, self.theme.label, self.shapes)
 
-    def tile_xy(self, tile: Cell) -> Point:
-        """The centre of a tile's cell."""
-        x = WIDTH / 2 + (tile[1] + 0.5 - self.middle[1]) * self.cell
-        y = WIDTH / 2 + (tile[0] + 0.5 - self.middle[0]) * self.cell
-        return x, y
-
-    def square_xy(self, square: Cell) -> Point:
-        """The centre of a quadrant, on a tile or beside the board."""
-        x, y = self.tile_xy((square[0] // 2, square[1] // 2))
-        reach = QUADRANT_OFFSET * self.cell
-        return x + (reach if square[1] % 2 else -reach), y + (reach if square[0] % 2 else -reach)
-
-    def xy(self, is_tile: bool, cell: Cell) -> Point:
+    def xy(self, is_tile: bool, place: Place) -> Point:
         """The centre of a tile's cell or of a quadrant."""
-        return self.tile_xy(cell) if is_tile else self.square_xy(cell)
+        return self.view.tile_xy(place) if is_tile else self.view.square_xy(place)
 
-    def tiles(self) -> list[Cell]:
-        """The cells of the tiles, in reading order."""
-        cells = [(r, c) for r in range(self.rows) for c in range(self.columns)]
-        return [(r, c) for r, c in cells if self.position.board[2 * r][2 * c] != "_"]
-
-    def find(self, name: str) -> tuple[bool, Cell]:
-        """Whether a name is that of a tile, and the cell that it names."""
-        match = re.fullmatch("([a-r]|[A-I])([1-9][0-9]?)", name)
-        if match:
-            is_tile = name[0].isupper()
-            row = self.rows * (1 if is_tile else 2) - int(match[2])
-            column = ord(name[0]) - ord("A" if is_tile else "a")
-            if ((row, column) if is_tile else (row // 2, column // 2)) in self.tiles():
-                return is_tile, (row, column)
+    def find(self, name: str) -> tuple[bool, Place]:
+        """Whether a name is that of a tile, and the place that it names."""
+        is_tile = name[:1].isupper()
+        place = parse_place(name, self.rows * (1 if is_tile else 2))
+        if place and (place if is_tile else (place[0] // 2, place[1] // 2)) in self.tiles:
+            return is_tile, place
         raise ValueError(f"no square or tile {name!r} in {self.position.text!r}")
 
-    def draw_table(self) -> None:
+    def draw_table(self, height: float) -> None:
         theme, inner = self.theme, WIDTH - 2 * FRAME
         self.shapes += [
-            Rect(0, 0, WIDTH, HEIGHT, fill=theme.page, classes="page"),
+            Rect(0, 0, WIDTH, height, fill=theme.page, classes="page"),
             Rect(0, 0, WIDTH, WIDTH, fill=theme.frame, classes="frame"),
             Rect(FRAME, FRAME, inner, inner, 12, fill=theme.table, classes="table"),
         ]
@@ -231,44 +164,44 @@ class _Drawing:
         near, far = FRAME / 2, WIDTH - FRAME / 2
         labels = {}
         for i in range(2 * self.columns):
-            labels[self.square_xy((0, i))[0], far] = chr(ord("a") + i)
+            labels[self.view.square_xy((0, i))[0], far] = chr(ord("a") + i)
         for i in range(self.columns):
-            labels[self.tile_xy((0, i))[0], near] = chr(ord("A") + i)
+            labels[self.view.tile_xy((0, i))[0], near] = chr(ord("A") + i)
         for i in range(2 * self.rows):
-            labels[near, self.square_xy((i, 0))[1]] = str(2 * self.rows - i)
+            labels[near, self.view.square_xy((i, 0))[1]] = str(2 * self.rows - i)
         for i in range(self.rows):
-            labels[far, self.tile_xy((i, 0))[1]] = str(self.rows - i)
+            labels[far, self.view.tile_xy((i, 0))[1]] = str(self.rows - i)
         size = min(24.0, 0.2 * self.canvas.scale)
         for at, label in labels.items():
             self.canvas.text(at, label, size, "coordinate", self.theme.muted)
 
     def draw_tiles(self) -> None:
-        for tile in self.last.lost_tiles:
+        for tile in self.trace.lost_tiles:
             self._draw_tile(tile, "tile lost", None, FADED)
-        for tile in self.tiles():
-            x, y = self.tile_xy(tile)
+        for tile in self.tiles:
+            x, y = self.view.tile_xy(tile)
             shade = x, y + 0.024 * self.canvas.scale
             self.canvas.square(shade, TILE, ROUND, "shadow", self.theme.shadow)
-            side = self.position.control.get(tile)
+            side = self.control.get(tile)
             self._draw_tile(tile, f"tile {side}" if side else "tile", side, 1.0)
             if side:
                 fill, stroke = self.theme.piece[side], self.theme.outline[side]
                 self.canvas.disc((x, y), 0.042, f"pip {side}", fill, stroke=stroke, width=0.012)
 
-    def _draw_tile(self, tile: Cell, classes: str, side: str | None, opacity: float) -> None:
+    def _draw_tile(self, tile: Place, classes: str, side: str | None, opacity: float) -> None:
         edge, top = self.theme.edge[side], self.theme.tile[side]
-        self.canvas.square(self.tile_xy(tile), TILE, ROUND, classes, edge, opacity=opacity)
+        self.canvas.square(self.view.tile_xy(tile), TILE, ROUND, classes, edge, opacity=opacity)
         for i in range(4):
-            at = self.square_xy((2 * tile[0] + i // 2, 2 * tile[1] + i % 2))
+            at = self.view.square_xy((2 * tile[0] + i // 2, 2 * tile[1] + i % 2))
             self.canvas.square(at, QUADRANT, ROUND / 2, "quadrant", top, opacity=opacity)
 
     def draw_pieces(self) -> None:
-        for row, line in enumerate(self.position.board):
+        for row, line in enumerate(self.board):
             for column, letter in enumerate(line):
                 if letter not in "._":
-                    self._draw_piece(self.canvas, letter, self.square_xy((row, column)))
-        for letter, square in self.last.lost_pieces:
-            self._draw_piece(self.canvas, letter, self.square_xy(square), "lost", FADED)
+                    self._draw_piece(self.canvas, letter, self.view.square_xy((row, column)))
+        for letter, square in self.trace.lost_pieces:
+            self._draw_piece(self.canvas, letter, self.view.square_xy(square), "lost", FADED)
 
     def _draw_piece(
         self, canvas: Canvas, letter: str, at: Point, classes: str = "", opacity: float = 1.0
@@ -291,23 +224,22 @@ class _Drawing:
 
     def draw_last_action(self) -> None:
         """Mark what was displaced, and with an arrow the place that it left empty."""
-        canvas, colour, last = self.canvas, self.theme.last, self.last
-        tiles = self.tiles()
-        for _, (row, column) in last.squares:
-            if (row // 2, column // 2) in tiles:
-                at = self.square_xy((row, column))
+        canvas, colour, trace = self.canvas, self.theme.last, self.trace
+        for _, (row, column) in trace.squares:
+            if (row // 2, column // 2) in self.tiles:
+                at = self.view.square_xy((row, column))
                 canvas.square(at, QUADRANT, ROUND / 2, "last", colour, opacity=0.5)
-        for _, tile in last.tiles:
-            if tile in tiles:
-                canvas.ring(self.tile_xy(tile), RING, 0.035, "last", colour)
-        if last.turned_tile is not None:
-            canvas.turn(self.tile_xy(last.turned_tile), RING, 0.035, "last", colour)
-        if last.squares:
-            origin, target = (self.square_xy(square) for square in last.squares[0])
+        for _, tile in trace.tiles:
+            if tile in self.tiles:
+                canvas.ring(self.view.tile_xy(tile), RING, 0.035, "last", colour)
+        if trace.turned_tile is not None:
+            canvas.turn(self.view.tile_xy(trace.turned_tile), RING, 0.035, "last", colour)
+        if trace.squares:
+            origin, target = (self.view.square_xy(square) for square in trace.squares[0])
             canvas.square(origin, QUADRANT, ROUND / 2, "last", colour, opacity=0.25)
             canvas.arrow(origin, target, 0.05, "last", colour, span=(-0.35, 0.35))
-        if last.tiles:
-            origin, target = (self.tile_xy(tile) for tile in last.tiles[0])
+        if trace.tiles:
+            origin, target = (self.view.tile_xy(tile) for tile in trace.tiles[0])
             canvas.square(origin, TILE, ROUND, "last", stroke=colour, width=0.02, opacity=0.6)
             canvas.arrow(origin, target, 0.07, "last", colour, span=(-0.33, 0.33))
 
@@ -322,14 +254,16 @@ class _Drawing:
             self.canvas.square(at, side, radius, "highlight", colour, opacity=opacity)
 
     def draw_arrows(self, arrows: Iterable[Arrow]) -> None:
-        colour, labels = self.theme.overlay, []
+        canvas, colour = self.canvas, self.theme.overlay
+        size = max(0.12, 20.0 / canvas.scale)
+        labels = []
         for origin, target, weight, label in arrows:
             width = 0.02 + 0.06 * _checked(weight, f"{origin} {target}")
             opacity = 0.4 + 0.5 * weight
             is_tile, (row, column) = self.find(origin)
             start = end = self.xy(is_tile, (row, column))
             if target == "r" and is_tile:
-                self.canvas.turn(start, RING, width, "arrow", colour, opacity)
+                canvas.turn(start, RING, width, "arrow", colour, opacity)
             else:
                 if target in STEPS:
                     end = self.xy(is_tile, (row + STEPS[target][0], column + STEPS[target][1]))
@@ -337,19 +271,30 @@ class _Drawing:
                     end = self.xy(*self.find(target))
                 if start == end:
                     raise ValueError(f"the arrow from {origin} to {target} has no length")
-                self.canvas.arrow(start, end, width, "arrow", colour, opacity)
+                canvas.arrow(start, end, width, "arrow", colour, opacity)
             if label:
-                labels.append((((start[0] + end[0]) / 2, (start[1] + end[1]) / 2), label))
+                labels.append((canvas.beyond(start, end, label, size), label))
         for at, label in labels:  # above all arrows
-            self.canvas.tag(at, label, 0.11, "label", self.theme.label, colour)
+            canvas.tag(at, label, size, "label", self.theme.label, colour)
 
-    def draw_status(self, last_action: LastAction | None) -> None:
-        """Who is to move or has won, the reason, the ply and the last action."""
+    def draw_status(
+        self,
+        last_action: LastAction | None,
+        players: tuple[str, str] | None,
+        value: float | None,
+        note: str | None,
+    ) -> None:
+        """Who is to move or has won, the reason, the ply, the last action and the value."""
         position, outcome = self.position, self.position.outcome
         details = [] if outcome is None else [outcome.reason]
         details.append(f"ply {position.ply}")
         if last_action is not None:
             details.append(f"last {last_action[0].action_text(last_action[1])}")
+        if value is not None:
+            self.draw_value(value)
+            details.append(f"value {value:+.2f}")
+        if note is not None:
+            details.append(note)
         kings = "K" if position.side == "white" else "k"
         if outcome is not None:
             kings = {"white": "K", "black": "k", None: "Kk"}[outcome.winner]
@@ -357,9 +302,39 @@ class _Drawing:
         for king in kings:
             self._draw_piece(self._canvas(180.0), king, (x + 28, y), "icon")
             x += 66.0
-        text = self.canvas.text
-        text((x + 6, y - 20), headline(position), 36, "headline", self.theme.text, "start")
-        text((x + 6, y + 22), " · ".join(details), 23, "details", self.theme.muted, "start")
+        x += 6.0
+        room = WIDTH - FRAME - self._width_of_losses() - x
+        words = headline(position, players)
+        size = min(36.0, room / (LETTER * len(words)))
+        self.canvas.text((x, y - 20), words, size, "headline", self.theme.text, "start")
+        told, size = " · ".join(details), 23.0
+        lines = [told]
+        if LETTER * size * len(told) > room:
+            size = 19.0
+            letters = int(room / (LETTER * size))
+            lines = textwrap.wrap(told, letters, max_lines=2, placeholder=" …")
+        y += 22 - 9 * (len(lines) - 1)
+        for number, line in enumerate(lines):
+            at = x, y + 24 * number
+            self.canvas.text(at, line, size, "details", self.theme.muted, "start")
+
+    def draw_value(self, value: float) -> None:
+        """A bar below the board, white's part on the left."""
+        if not -1 <= value <= 1:
+            raise ValueError(f"value {value!r} is not in -1 … 1")
+        height, share = 12.0, (1 + value) / 2 * WIDTH
+        white, black = self.theme.piece["white"], self.theme.piece["black"]
+        self.shapes += [
+            Rect(0, WIDTH, share, height, fill=white, classes="value white"),
+            Rect(share, WIDTH, WIDTH - share, height, fill=black, classes="value black"),
+            Rect(0, WIDTH, WIDTH, 1.5, fill=self.theme.muted, classes="value"),
+            Rect(0, WIDTH + height - 1.5, WIDTH, 1.5, fill=self.theme.muted, classes="value"),
+            Rect(WIDTH / 2 - 2, WIDTH, 4, height, fill=self.theme.last, classes="value"),
+        ]
+
+    def _width_of_losses(self) -> float:
+        most = max(map(len, lost_pieces(self.position)))
+        return 38.0 * most + 70.0 if most else 0.0
 
     def draw_losses(self) -> None:
         """The pieces that are no longer there, white above black."""

@@ -56,7 +56,7 @@ def check_arguments(observation: str, kinds: Iterable[str], max_plies: int) -> N
     Raises:
         OptionError: for an unknown observation or a `max_plies` that is no positive integer.
     """
-    if observation not in kinds:
+    if observation not in tuple(kinds):
         raise OptionError(f"observation must be one of {', '.join(kinds)}, not {observation!r}")
     if not is_count(max_plies) or max_plies == 0:
         raise OptionError(f"max_plies must be a positive integer, not {max_plies!r}")
@@ -87,11 +87,11 @@ def opening(options: Mapping[str, Any] | None, max_plies: int) -> Opening:
     """The opening that the options of a reset, `position` and `random_plies`, ask for.
 
     Raises:
-        OptionError: for an unknown name, a value of a wrong type, a finished position, or an
-            opening that leaves no ply to play before `max_plies`.
+        OptionError: for options that are no mapping, an unknown name, a value of a wrong type, a
+            finished position, or an opening that leaves no ply to play before `max_plies`.
         PositionError: if the text of `position` is no position.
     """
-    known = dict(options or {})
+    known = as_dict(options)
     known.pop("options", None)  # PettingZoo's api_test passes {"options": 1} to every environment
     text = known.pop("position", None)
     plies = known.pop("random_plies", 0)
@@ -104,12 +104,24 @@ def opening(options: Mapping[str, Any] | None, max_plies: int) -> Opening:
     start = START if text is None else parse_position(text)
     if rules.outcome(start) != ONGOING:
         raise OptionError(f"option position: the game is over in {text!r}")
-    if start[rules.PLY] + plies >= max_plies:
+    ply, random_plies = int(start[rules.PLY]), int(plies)
+    if ply + random_plies >= max_plies:
         raise OptionError(
-            f"the position has {start[rules.PLY]} plies and random_plies is {plies}: "
-            f"max_plies = {max_plies} leaves no ply to play"
+            f"option position or random_plies: {ply} plies and {random_plies} random ones leave "
+            f"none to play before max_plies = {max_plies}"
         )
-    return Opening(start, int(plies))
+    return Opening(start, random_plies)
+
+
+def as_dict(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options of a reset, copied.
+
+    Raises:
+        OptionError: if they are no mapping.
+    """
+    if not isinstance(options, Mapping | None):
+        raise OptionError(f"reset options must be a dictionary, not {options!r}")
+    return dict(options or {})
 
 
 def is_count(value: Any) -> bool:

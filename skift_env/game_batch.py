@@ -7,8 +7,9 @@ how many threads play them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -205,10 +206,11 @@ def as_agent(opponent: Opponent) -> Agent:
 
         agent: Agent = make(opponent)
         return agent
-    if isinstance(opponent, Agent):
-        return opponent
-    if callable(opponent):
-        return CallableAgent(opponent)
+    if not isinstance(opponent, type):  # a class has its instances' methods, but plays no game
+        if isinstance(opponent, Agent):
+            return opponent
+        if callable(opponent):
+            return CallableAgent(opponent)
     raise OptionError(f"opponent must be a name, an agent or a function, not {opponent!r}")
 
 
@@ -294,12 +296,41 @@ class GameBatch:
         self.terminations = np.zeros(num_games, np.bool_)
         self.truncations = np.zeros(num_games, np.bool_)
 
-    def begin(self, chosen: BoolArray, openings: Openings) -> None:
+    @contextmanager
+    def all_or_nothing(self, chosen: BoolArray | None = None) -> Iterator[None]:
+        """Put the chosen games back as they were if what is done to them fails.
+
+        By default all games, if an opponent is code that may fail.
+        """
+        if chosen is None and all(isinstance(agent, KernelAgent) for agent in self._agents()):
+            yield
+            return
+        games = slice(None) if chosen is None else chosen
+        arrays = (self.states, self.rngs, self.learners, self.over, self.members)
+        before = [array[games].copy() for array in arrays]
+        try:
+            yield
+        except BaseException:
+            for array, rows in zip(arrays, before, strict=True):
+                array[games] = rows
+            raise
+
+    def begin(self, chosen: BoolArray, openings: Openings, rngs: Int64Array | None = None) -> None:
         """Start the chosen games (num_games,); an opponent that moves first has then moved.
+
+        They go on with their generators, or with those in `rngs`, (num_games, RNG_SIZE).
 
         Raises:
             OptionError: if an opening always ends the game before the learner's first ply.
+            IllegalActionError: if the opponent plays an illegal action. The games stay as they were
+                in either case.
         """
+        with self.all_or_nothing(chosen):
+            if rngs is not None:
+                self.rngs[chosen] = rngs[chosen]
+            self._open(chosen, openings)
+
+    def _open(self, chosen: BoolArray, openings: Openings) -> None:
         begin = partial(_begin, openings.starts)
         waiting = chosen.copy()
         for _ in range(MAX_OPENING_TRIES):
@@ -329,23 +360,15 @@ class GameBatch:
         An illegal action ends its game, with -1 for the learner.
 
         Raises:
-            IllegalActionError: if the opponent plays one; the games stay as they were.
+            IllegalActionError: if the opponent plays one: see `all_or_nothing`.
         """
-        before = None
-        if not all(isinstance(agent, KernelAgent) for agent in self._agents()):
-            before = self.states.copy(), self.rngs.copy(), self.over.copy()
         self._clear(chosen)
         self._on_slices(
             _play, self.states, actions, chosen, self.rewards, self.terminations, self.truncations,
             self.max_plies,
         )  # fmt: skip
         np.logical_or(self.terminations, self.truncations, out=self.over, where=chosen)
-        try:
-            self._reply(chosen)
-        except BaseException:
-            if before is not None:
-                self.states[:], self.rngs[:], self.over[:] = before
-            raise
+        self._reply(chosen)
 
     def _clear(self, chosen: BoolArray) -> None:
         self.rewards[chosen] = 0
@@ -364,7 +387,7 @@ class GameBatch:
         asked = waiting.copy()
         for member, agent in enumerate(self._agents()):
             games = waiting & (self.members == member)
-            if agent.name == RANDOM:
+            if isinstance(agent, KernelAgent) and agent.name == RANDOM:
                 self._on_slices(
                     _play_randomly, self.states, self.rngs, games, self.replies, *results,
                     self.max_plies,
@@ -428,6 +451,7 @@ class GameBatch:
             )
             for low, high in pairwise(bounds)
         ]
+        wait(calls)  # if one fails, none of the others still writes when its error is handled
         return [call.result() for call in calls]
 
     def _threads(self) -> ThreadPoolExecutor:

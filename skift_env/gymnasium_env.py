@@ -13,10 +13,11 @@ from typing import Any, Final, Literal, TypeAlias
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils.seeding import np_random
 
 from skift_env import rules
-from skift_env.episodes import DEFAULT_MAX_PLIES, OptionError, check_arguments, opening
-from skift_env.game_batch import GameBatch, LearnerSide, Openings, Opponent
+from skift_env.episodes import DEFAULT_MAX_PLIES, OptionError, as_dict, check_arguments, opening
+from skift_env.game_batch import GameBatch, LearnerSide, Openings, Opponent, as_agent
 from skift_env.observation import PLANES_SHAPE, SHAPES, TOKENS_SHAPE
 from skift_env.position import SIDES, Position
 from skift_env.render import FPS, RENDER_MODES, Renderer
@@ -74,8 +75,8 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
         self.max_plies = int(max_plies)
         self._defaults = {"position": position, "random_plies": random_plies}
         opening(self._defaults, self.max_plies)
-        self.games = GameBatch(1, opponent, side, self.max_plies)
-        self._renderer = Renderer(render_mode)
+        self.games = GameBatch(1, as_agent(opponent), side, self.max_plies)
+        self.renderer = Renderer(render_mode)
         tokens = spaces.Box(0.0, 1.0, (int(np.prod(TOKENS_SHAPE)),), np.float32)
         mask = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
         by_kind: dict[str, spaces.Space[Any]] = {
@@ -85,7 +86,6 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
         }
         self.observation_space = by_kind[observation]
         self.action_space = spaces.Discrete(NUM_ACTIONS)
-        self._seeded = False
         self._begun = False
 
     @property
@@ -110,15 +110,17 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
         Raises:
             OptionError: for a wrong option; the episode in progress stays as it is.
             PositionError: if the option `position` is no position; likewise.
+            IllegalActionError: if the opponent plays an illegal action; likewise.
         """
-        start = opening(self._defaults | (options or {}), self.max_plies)
+        start = opening(self._defaults | as_dict(options), self.max_plies)
+        rngs = None
+        if seed is not None or not self._begun:
+            generator = self.np_random if seed is None else np_random(seed)[0]
+            rngs = seed_words(generator)[None]
+        self.games.begin(_ONE, Openings.of([start], 1), rngs)
         super().reset(seed=seed)
-        if seed is not None or not self._seeded:
-            self.games.rngs[0] = seed_words(self.np_random)
-            self._seeded = True
-        self.games.begin(_ONE, Openings.of([start], 1))
         self._begun = True
-        self._renderer.start()
+        self.renderer.start()
         self._show()
         return self._observe()
 
@@ -126,7 +128,8 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
         """Play the learner's action and the opponent's reply.
 
         Raises:
-            ValueError: if the action is no integer, or the episode is over.
+            OptionError: a ValueError, if the action is no integer, or the episode is over.
+            IllegalActionError: if the opponent plays an illegal action; the episode stays as it is.
         """
         if not self._begun or self.games.over[0]:
             raise OptionError("step in an episode that is over: call reset")
@@ -136,13 +139,15 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
             raise OptionError(f"an action must be an integer, not {action!r}") from None
         games = self.games
         middle = games.states[0].copy()
-        games.play(_ONE, np.array([number], np.int64))
+        number = number if 0 <= number < NUM_ACTIONS else -1
+        with games.all_or_nothing():
+            games.play(_ONE, np.array([number], np.int64))
         if self.render_mode is not None and games.states[0, PLY] > middle[PLY]:
-            self._renderer.remember(middle, number)
+            self.renderer.remember(middle, number)
             if games.states[0, PLY] > middle[PLY] + 1:
                 rules.play_unchecked(middle, number)
                 self._show(middle)
-                self._renderer.remember(middle, int(games.replies[0]))
+                self.renderer.remember(middle, int(games.replies[0]))
         self._show()
         observation, info = self._observe()
         reward = float(games.rewards[0])
@@ -168,15 +173,15 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
 
     def _show(self, state: Int64Array | None = None) -> None:
         if self.render_mode == "human":
-            self._renderer.render(self.games.states[0] if state is None else state)
+            self.renderer.render(self.games.states[0] if state is None else state)
 
     def render(self) -> Any:
         """None, the board as (720, 640, 3) uint8, or as text, by render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying a render mode.")
             return None
-        return self._renderer.render(self.games.states[0])
+        return self.renderer.render(self.games.states[0])
 
     def close(self) -> None:
         """Close the window if there is one."""
-        self._renderer.close()
+        self.renderer.close()

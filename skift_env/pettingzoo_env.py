@@ -12,19 +12,22 @@ from typing import Any, Final
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils.seeding import np_random
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from skift_env import rules
 from skift_env.episodes import DEFAULT_MAX_PLIES, check_arguments, opening, reward
 from skift_env.observation import SHAPES, write_planes, write_tokens
-from skift_env.position import Position, checked_action
+from skift_env.position import IllegalActionError, Position, checked_action
 from skift_env.render import FPS, RENDER_MODES, Renderer
 from skift_env.rng import seed_words
 from skift_env.rules import NUM_ACTIONS, ONGOING
-from skift_env.types import Int8Array, ObservationKind
+from skift_env.types import Int8Array, Int64Array, ObservationKind
 
 AGENTS: Final = ("player_0", "player_1")
+_SIDES: Final = {agent: side for side, agent in enumerate(AGENTS)}
+_WRITERS: Final = {"planes": write_planes, "tokens": write_tokens}
 
 Observation = dict[str, Int8Array]
 
@@ -34,8 +37,17 @@ def env(**kwargs: Any) -> AECEnv:
 
     An illegal action ends the game: -1 for who played it, 0 for the other.
     """
-    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**kwargs), illegal_reward=-1)
+    wrapped = _TerminateIllegalWrapper(raw_env(**kwargs), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
+
+
+class _TerminateIllegalWrapper(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's, but for a fault of 1.24: there an illegal action leaves it an `agent_selection`
+    of its own, which hides the environment's in all later games."""
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        super().reset(seed=seed, options=options)
+        self.__dict__.pop("agent_selection", None)
 
 
 class raw_env(AECEnv):
@@ -56,7 +68,7 @@ class raw_env(AECEnv):
         max_plies: the ply at which an unfinished game is cut; plies of an option `position` count.
 
     Raises:
-        OptionError: a ValueError, for other arguments.
+        ValueError: for other arguments.
     """
 
     metadata = {
@@ -77,13 +89,12 @@ class raw_env(AECEnv):
         self.render_mode = render_mode
         self.observation_kind = observation
         self.max_plies = int(max_plies)
-        self._renderer = Renderer(render_mode)
-        self._write = write_planes if observation == "planes" else write_tokens
+        self.renderer = Renderer(render_mode)
         self._shape = SHAPES[observation]
         self.possible_agents = list(AGENTS)
         self.observation_spaces = {agent: self._observation_space() for agent in AGENTS}
         self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
-        self._seed(None)
+        self._rng = _generator(None)
 
     def _observation_space(self) -> spaces.Dict:
         return spaces.Dict(
@@ -114,10 +125,10 @@ class raw_env(AECEnv):
             PositionError: if the option `position` is no position; likewise.
         """
         start = opening(options, self.max_plies)
-        if seed is not None:
-            self._seed(seed)
-        self._state = start.draw(self._rng)
-        self._renderer.start()
+        rng = self._rng.copy() if seed is None else _generator(seed)
+        self._state = start.draw(rng)
+        self._rng = rng
+        self.renderer.start()
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
@@ -125,20 +136,20 @@ class raw_env(AECEnv):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = AGENTS[self._state[rules.SIDE]]
-        self._over = False
         if self.render_mode == "human":
             self.render()
 
-    def _seed(self, seed: int | None) -> None:
-        self.np_random, self.np_random_seed = gymnasium.utils.seeding.np_random(seed)
-        self._rng = seed_words(self.np_random)
+    def _over(self) -> bool:
+        """Whether the game is over, also by an illegal action in the wrapped environment."""
+        agents = self.agents  # all end together, then leave one by one
+        return not agents or self.terminations[agents[0]] or self.truncations[agents[0]]
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees, at any time after `reset`, in fresh arrays."""
-        side = AGENTS.index(agent)
+        side = _SIDES[agent]
         observation = np.empty(self._shape, np.int8)
-        self._write(self._state, side, observation)
-        if self._over or self._state[rules.SIDE] != side:
+        _WRITERS[self.observation_kind](self._state, side, observation)
+        if self._over() or self._state[rules.SIDE] != side:
             return {"observation": observation, "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
         mask = np.empty(NUM_ACTIONS, np.int8)
         rules.legal_mask(self._state, mask)
@@ -151,17 +162,18 @@ class raw_env(AECEnv):
             IllegalActionError: a ValueError; the game stays as it is. (In the wrapped environment
                 an illegal action ends the game instead.)
         """
+        if not self.agents:
+            raise IllegalActionError("the game is over and both agents have left it: call reset")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         number = checked_action(self._state, action)
-        self._renderer.remember(self._state, number)
+        self.renderer.remember(self._state, number)
         rules.play_unchecked(self._state, number)
         result = rules.outcome(self._state)
         terminated = result != ONGOING
         truncated = not terminated and bool(self._state[rules.PLY] >= self.max_plies)
-        self._over = terminated or truncated
         self._cumulative_rewards[agent] = 0
         for side, name in enumerate(AGENTS):
             self.rewards[name] = reward(result, side)
@@ -177,8 +189,12 @@ class raw_env(AECEnv):
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying a render mode.")
             return None
-        return self._renderer.render(self._state)
+        return self.renderer.render(self._state)
 
     def close(self) -> None:
         """Close the window if there is one."""
-        self._renderer.close()
+        self.renderer.close()
+
+
+def _generator(seed: int | None) -> Int64Array:
+    return seed_words(np_random(seed)[0])

@@ -442,13 +442,13 @@ class Position:
 
 def _as_number(action: object) -> int | None:
     """An action's number, 0 … 404, from any kind of integer (also a 0-d array of one), or None."""
+    if isinstance(action, bool | np.bool_):
+        return None
     try:
         number = operator.index(action)  # type: ignore[arg-type]
     except TypeError:
         return None
-    return (
-        number if 0 <= number < NUM_ACTIONS and action is not True and action is not False else None
-    )
+    return number if 0 <= number < NUM_ACTIONS else None
 
 
 def _check_symmetry(symmetry: int) -> int:

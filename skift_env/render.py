@@ -15,14 +15,20 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from skift_env.drawing import Cell, LastAction, headline, lost_pieces, scene, tile_name
+from skift_env.drawing import headline, lost_pieces, scene
+from skift_env.notation import Place, tile_name
 from skift_env.position import Position
-from skift_env.shapes import Circle, Polygon, Rect, Scene, Shape, Text
+from skift_env.shapes import Circle, Point, Polygon, Rect, Scene, Shape, Text
+from skift_env.trace import LastAction
 from skift_env.types import Int64Array
+from skift_env.view import WIDTH
 
 RENDER_MODES: Final = ("human", "rgb_array", "ansi")
 FPS: Final = 4
 """Plies a second that a viewer can follow."""
+
+LARGEST_SIZE: Final = 4096
+"""Pixels of width, at most."""
 
 SUPERSAMPLING = 3
 """Pixels are drawn this many times finer in both directions, then averaged."""
@@ -58,7 +64,7 @@ def text(position: Position, *, last_action: LastAction | None = None) -> str:
     return "\n".join(line.rstrip() for line in [*lines, "", *_words(position, last_action)])
 
 
-def _marked_squares(position: Position) -> set[Cell]:
+def _marked_squares(position: Position) -> set[Place]:
     mark = position.mark
     if mark is None:
         return set()
@@ -75,8 +81,9 @@ def _words(position: Position, last_action: LastAction | None) -> list[str]:
         lines.append(f"last action: {last_action[0].describe(last_action[1])}")
     sides = zip(("white", "black"), ("K P", "k p"), lost_pieces(position), strict=True)
     for side, letters, lost in sides:
-        cells = [cell for cell, controller in position.control.items() if controller == side]
-        tiles = ", ".join(tile_name(position, cell) for cell in sorted(cells)) or "nothing"
+        held = sorted(tile for tile, holder in position.control.items() if holder == side)
+        rows = len(position.board) // 2
+        tiles = ", ".join(tile_name(tile, rows) for tile in held) or "nothing"
         lines.append(f"{side} ({letters}): controls {tiles}; lost {' '.join(lost) or 'nothing'}")
     return lines
 
@@ -84,13 +91,14 @@ def _words(position: Position, last_action: LastAction | None) -> list[str]:
 def rgb_array(position: Position, *, size: int = 640, **options: Any) -> NDArray[np.uint8]:
     """The picture of a position, (round(size * 9 / 8), size, 3) uint8.
 
-    `options` are those of `skift_env.drawing.scene`: `last_action`, `arrows`, `highlights`,
-    `orientation`, `theme`. Choose a multiple of 16 where a video encoder wants even sizes.
+    `options` are those of `skift_env.drawing.scene`, such as `last_action`; without its status
+    strip the picture is square. Choose a multiple of 16 where a video encoder wants even sizes.
 
-    Raises ValueError for a `size` that is not positive and for what `scene` refuses, and
-    `gymnasium.error.DependencyNotInstalled` where pygame-ce is missing.
+    Raises:
+        ValueError: for a `size` that is not in 1 … 4096 and for what `scene` refuses.
+        gymnasium.error.DependencyNotInstalled: where pygame-ce is missing.
     """
-    pygame = _pygame()
+    pygame = import_pygame()
     surface = _paint(pygame, scene(position, **options), size)
     pixels: NDArray[np.uint8] = pygame.surfarray.array3d(surface)
     return np.ascontiguousarray(pixels.transpose(1, 0, 2))
@@ -119,10 +127,19 @@ class Window:
 
     def show(self, position: Position, last_action: LastAction | None = None) -> None:
         """Show a position, handle the window's events, and wait as `fps` tells."""
+        self.draw(position, last_action)
+        if self._window is not None:
+            self._clock.tick(self.fps)
+            self.handle_events()
+
+    def draw(
+        self, position: Position, last_action: LastAction | None = None, **options: Any
+    ) -> None:
+        """Show a position at once; `options` are added to those of the window."""
         if self.closed_by_user:
             return
-        pygame = _pygame()
-        picture = scene(position, last_action=last_action, **self.options)
+        pygame = import_pygame()
+        picture = scene(position, last_action=last_action, **self.options | options)
         surface = _paint(pygame, picture, self.size)
         if self._window is not None:
             try:
@@ -133,24 +150,39 @@ class Window:
             pygame.display.init()
             self._window = pygame.Window(self.title, surface.get_size())
             self._clock = pygame.time.Clock()
+        self._window.title = self.title
         self._window.get_surface().blit(surface, (0, 0))
         self._window.flip()
-        self._clock.tick(self.fps)
-        self.handle_events()
+
+    def take_events(self, types: tuple[int, ...] | None = None) -> list[Any]:
+        """This window's events: of some of pygame's types, or all in the order of their happening.
+
+        One that asks to close the window does so. Other windows' events stay in pygame's queue. A
+        window that is not open has none.
+        """
+        pygame = import_pygame()
+        if self._window is None or not pygame.display.get_init():
+            return []
+        taken = []
+        for event in pygame.event.get(types):
+            if getattr(event, "window", None) in (None, self._window):
+                taken.append(event)
+            else:
+                pygame.event.post(event)
+        if any(event.type in (pygame.WINDOWCLOSE, pygame.QUIT) for event in taken):
+            self.closed_by_user = True
+            self._destroy()
+        return taken
 
     def handle_events(self) -> None:
         """Keep the window alive and close it if its user asks for that; events of other kinds
         stay in pygame's queue."""
-        pygame = _pygame()
-        if self._window is None or not pygame.display.get_init():
-            return
-        for event in pygame.event.get((pygame.WINDOWCLOSE, pygame.QUIT)):
-            if event.type == pygame.QUIT or event.window is self._window:
-                self.closed_by_user = True
-            else:
-                pygame.event.post(event)  # another window's
-        if self.closed_by_user:
-            self._destroy()
+        pygame = import_pygame()
+        self.take_events((pygame.WINDOWCLOSE, pygame.QUIT))
+
+    def to_scene(self, x: float, y: float) -> Point:
+        """The point of the picture, in the units of a scene, that a pixel of the window shows."""
+        return x * WIDTH / self.size, y * WIDTH / self.size
 
     def close(self) -> None:
         """Close the window if it is open; pygame and other windows stay as they are."""
@@ -180,6 +212,20 @@ class Renderer:
         self._action = 0
         self._window: Window | None = None
 
+    @property
+    def last_action(self) -> LastAction | None:
+        """The last action, if one is known."""
+        if self._before is None:
+            return None
+        return Position.from_state(self._before), self._action
+
+    @property
+    def window(self) -> Window:
+        """The window, which opens when it first shows something."""
+        if self._window is None:
+            self._window = Window()
+        return self._window
+
     def start(self) -> None:
         """Forget the last action: a game begins."""
         self._before = None
@@ -192,16 +238,12 @@ class Renderer:
     def render(self, state: Int64Array) -> str | NDArray[np.uint8] | None:
         """The board by mode: text, an array (H, W, 3) uint8, or None after drawing the window."""
         position = Position.from_state(state)
-        last = None
-        if self._before is not None:
-            last = Position.from_state(self._before), self._action
+        last = self.last_action
         if self.mode == "ansi":
             return text(position, last_action=last)
         if self.mode == "rgb_array":
             return rgb_array(position, last_action=last)
-        if self._window is None:
-            self._window = Window()
-        self._window.show(position, last)
+        self.window.show(position, last)
         return None
 
     def close(self) -> None:
@@ -214,20 +256,34 @@ class Renderer:
         return self.__dict__ | {"_window": None}
 
 
-def _pygame() -> ModuleType:
+def import_pygame() -> ModuleType:
+    """The module pygame, as pygame-ce provides it.
+
+    Raises:
+        gymnasium.error.DependencyNotInstalled: where it is missing.
+    """
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "hide")
+    return import_extra("pygame", "pygame-ce", "render")
+
+
+def import_extra(module: str, package: str, extra: str) -> ModuleType:
+    """A module of a package that only one of our extras asks for.
+
+    Raises:
+        gymnasium.error.DependencyNotInstalled: where it is missing.
+    """
     try:
-        return importlib.import_module("pygame")
+        return importlib.import_module(module)
     except ImportError as error:
         raise DependencyNotInstalled(
-            'pygame-ce is not installed, run `pip install "skift-env[render]"`'
+            f'{package} is not installed, run `pip install "skift-env[{extra}]"`'
         ) from error
 
 
 def _paint(pygame: ModuleType, picture: Scene, size: int) -> Any:
     """A surface `size` pixels wide that shows the picture."""
-    if size < 1:
-        raise ValueError(f"size {size!r} is not positive")
+    if not 1 <= size <= LARGEST_SIZE:
+        raise ValueError(f"size {size!r} is not in 1 … {LARGEST_SIZE}")
     if not pygame.font.get_init():
         pygame.font.init()
     target = (size, round(size * picture.height / picture.width))

@@ -51,10 +51,11 @@ class SkiftVecEnv(VecEnv):
     def reset(self) -> AnyArray:
         """Start all games, with the seeds and options set before."""
         options: dict[str, Any] = {}
-        names = {name for each in self._options for name in each}
-        defaults = {"position": None, "random_plies": 0}
-        for name in names:
-            options[name] = [each.get(name, defaults.get(name)) for each in self._options]
+        for name in {name for each in self._options for name in each}:
+            usual = self.env.one_or_each(name, self.env.defaults.get(name))
+            options[name] = [
+                each.get(name, usual[game % len(usual)]) for game, each in enumerate(self._options)
+            ]
         seeds = None if set(self._seeds) == {None} else self._seeds
         observations, info = self.env.reset(seed=seeds, options=options or None)
         self._reset_seeds()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 Point: TypeAlias = tuple[float, float]
@@ -114,6 +114,42 @@ THEMES: dict[str, Theme] = {
 }  # fmt: skip
 
 
+def _css_names(theme: Theme) -> dict[str, dict[str | None, str] | str]:
+    """A theme's fields, but with the names of CSS variables instead of colours."""
+    names: dict[str, dict[str | None, str] | str] = {}
+    for item in fields(theme):
+        colours = getattr(theme, item.name)
+        if isinstance(colours, str):
+            names[item.name] = f"--{item.name}"
+        else:
+            names[item.name] = {side: f"--{item.name}-{side or 'none'}" for side in colours}
+    return names
+
+
+def css_theme() -> Theme:
+    """A theme whose colours are CSS variables: pages that switch themes draw with this one."""
+    return Theme(
+        **{
+            field: f"var({name})"
+            if isinstance(name, str)
+            else {side: f"var({variable})" for side, variable in name.items()}
+            for field, name in _css_names(THEMES["light"]).items()
+        }  # type: ignore[arg-type]
+    )
+
+
+def css_variables(theme: Theme) -> str:
+    """The CSS declarations that give the variables of `css_theme` a theme's colours."""
+    declarations = []
+    for field, name in _css_names(theme).items():
+        colours = getattr(theme, field)
+        if isinstance(name, str):
+            declarations.append(f"{name}: {colours};")
+        else:
+            declarations += [f"{name[side]}: {colours[side]};" for side in name]
+    return " ".join(declarations)
+
+
 class Canvas:
     """Collects shapes. Points are in units of the scene; sides, radii and line widths are multiples
     of `scale`, so that one drawing serves in several sizes. Polygons get a fine `edge`."""
@@ -198,10 +234,22 @@ class Canvas:
         self, at: Point, text: str, size: float, classes: str, fill: str, background: str
     ) -> None:
         """Add a word on a small plate."""
-        size *= self.scale
-        width, height = (0.6 * len(text) + 0.6) * size, 1.4 * size
+        width, height = self._plate(text, size)
         corner = at[0] - width / 2, at[1] - height / 2
         self.shapes.append(
             Rect(*corner, width, height, height / 2, fill=background, classes=classes)
         )
-        self.text(at, text, size, classes, fill)
+        self.text(at, text, size * self.scale, classes, fill)
+
+    def beyond(self, start: Point, end: Point, text: str, size: float) -> Point:
+        """Where a tag stands just beyond the tip of an arrow; on the point if that is all."""
+        way = math.dist(start, end)
+        if way == 0:
+            return end
+        across, down = (end[0] - start[0]) / way, (end[1] - start[1]) / way
+        width, height = self._plate(text, size)
+        reach = (abs(across) * width + abs(down) * height) / 2
+        return end[0] + reach * across, end[1] + reach * down
+
+    def _plate(self, text: str, size: float) -> tuple[float, float]:
+        return (0.6 * len(text) + 0.6) * size * self.scale, 1.4 * size * self.scale

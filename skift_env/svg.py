@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from skift_env.drawing import Arrow, Highlights, LastAction, Orientation, scene
-from skift_env.shapes import Circle, Polygon, Rect, Scene, Shape, Text
+from skift_env.drawing import Arrow, Highlights, Orientation, scene
+from skift_env.shapes import Circle, Polygon, Rect, Scene, Shape, Text, Theme
+from skift_env.trace import LastAction
+from skift_env.view import View
 
 if TYPE_CHECKING:
     from skift_env.position import Position
@@ -21,9 +23,14 @@ def board(
     last_action: LastAction | None = None,
     arrows: Iterable[Arrow] = (),
     highlights: Highlights = (),
+    value: float | None = None,
+    players: tuple[str, str] | None = None,
+    note: str | None = None,
     size: int = 480,
     orientation: Orientation = "white",
-    theme: str = "light",
+    theme: str | Theme = "light",
+    view: View | None = None,
+    status: bool = True,
 ) -> str:
     """The picture of a position as an SVG document, `size` pixels wide and 9/8 of it high.
 
@@ -38,8 +45,13 @@ def board(
         last_action=last_action,
         arrows=arrows,
         highlights=highlights,
+        value=value,
+        players=players,
+        note=note,
         orientation=orientation,
         theme=theme,
+        view=view,
+        status=status,
     )
     return document(picture, size)
 
@@ -55,13 +67,14 @@ def document(picture: Scene, size: int) -> str:
             f'stroke-linejoin="round" '
             f'font-family={quoteattr(FONTS)} font-weight="600">',
             f"<title>{title}</title>",
-            *map(_element, picture.shapes),
+            *map(element, picture.shapes),
             "</svg>\n",
         ]
     )
 
 
-def _element(shape: Shape) -> str:
+def element(shape: Shape) -> str:
+    """A shape as an SVG element."""
     text = ""
     where: dict[str, float | str]
     if isinstance(shape, Rect):

@@ -15,6 +15,7 @@ from skift_env.episodes import (
     DEFAULT_MAX_PLIES,
     Opening,
     OptionError,
+    as_dict,
     check_arguments,
     is_count,
     opening,
@@ -25,7 +26,7 @@ from skift_env.position import Position
 from skift_env.render import FPS, Renderer
 from skift_env.rng import seed_words
 from skift_env.rules import NUM_ACTIONS
-from skift_env.types import AnyArray, BoolArray, Int8Array, ObservationKind
+from skift_env.types import AnyArray, BoolArray, Int8Array, Int64Array, ObservationKind
 
 try:
     from gymnasium.vector import AutoresetMode
@@ -103,7 +104,13 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
                 raise OptionError(f"{name} must be a positive integer, not {value!r}")
         if render_mode == "human":
             raise OptionError("render_mode 'human' shows one game: use skift/Skift-v0")
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            names = ", ".join(mode.name for mode in AutoresetMode)
+            raise OptionError(
+                f"autoreset_mode must be one of {names}, not {autoreset_mode!r}"
+            ) from None
         self.metadata = {
             "render_modes": ["rgb_array", "ansi"],
             "render_fps": FPS,
@@ -117,7 +124,8 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
         self.render_mode = render_mode
         self._renderer = Renderer(render_mode)
         self.games = GameBatch(self.num_envs, opponent, side, self.max_plies, int(num_threads))
-        self._openings = self._read_openings({"position": position, "random_plies": random_plies})
+        self.defaults = {"position": position, "random_plies": random_plies}
+        self._openings = self._read_openings({})
         shape = SHAPES[observation]
         self.single_observation_space = (
             spaces.Box(0.0, 1.0, (int(np.prod(shape)),), np.float32)
@@ -130,33 +138,36 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
         self._observations: Int8Array = np.empty((self.num_envs, *shape), np.int8)
         self._floats = np.empty(self.observation_space.shape or (), np.float32)
         self._masks: Int8Array = np.empty((self.num_envs, NUM_ACTIONS), np.int8)
-        self._seeded = False
         self._begun = False
 
     def position(self, game: int) -> Position:
         """The position of one game."""
         return Position.from_state(self.games.states[game])
 
+    def one_or_each(self, name: str, value: Any) -> Sequence[Any] | AnyArray:
+        """A value for all games as a list of one, or values for each as they are.
+
+        Raises:
+            OptionError: naming the option, if there are not as many values as games.
+        """
+        if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
+            return [value]
+        if len(value) != self.num_envs:
+            raise OptionError(f"option {name} has {len(value)} values for {self.num_envs} games")
+        return value
+
     def _read_openings(self, options: dict[str, Any]) -> Openings:
-        """What options say, each value one for all games or a sequence of one for each."""
-        texts, plies = options.pop("position", None), options.pop("random_plies", 0)
-        each = [texts, plies]
-        for place, (name, value) in enumerate((("position", texts), ("random_plies", plies))):
-            if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray):
-                each[place] = [value]
-            elif len(value) != self.num_envs:
-                raise OptionError(
-                    f"option {name} has {len(value)} values for {self.num_envs} games"
-                )
-        count = max(len(values) for values in each)
-        read: dict[Any, Opening] = {}
+        """How games start with the options of a reset."""
+        asked = self.defaults | options
+        texts, plies = (self.one_or_each(name, asked[name]) for name in self.defaults)
+        read: dict[str, Opening] = {}
         openings = []
-        for game in range(count):
-            text, number = (values[game % len(values)] for values in each)
-            if (text, number) not in read:
-                asked = {"position": text, "random_plies": number} | options
-                read[text, number] = opening(asked, self.max_plies)
-            openings.append(read[text, number])
+        for game in range(max(len(texts), len(plies))):
+            start = {"position": texts[game % len(texts)], "random_plies": plies[game % len(plies)]}
+            key = repr(start)
+            if key not in read:
+                read[key] = opening(asked | start, self.max_plies)
+            openings.append(read[key])
         return Openings.of(openings, self.num_envs)
 
     def reset(
@@ -170,14 +181,15 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
         Options `position` and `random_plies` are as for the constructor, for this reset only.
 
         Raises:
-            OptionError: for a wrong option or seed; the games stay as they are.
+            OptionError: for a wrong option; the games stay as they are.
             PositionError: for a text that is no position; likewise.
+            gymnasium.error.Error: for a seed that is no integer >= 0; likewise.
+            IllegalActionError: if the opponent plays an illegal action; likewise.
         """
-        asked = dict(options or {})
+        asked = as_dict(options)
         chosen = self._chosen(asked.pop("reset_mask", None))
         openings = self._read_openings(asked) if asked else self._openings
-        self._seed(seed, chosen)
-        self.games.begin(chosen, openings)
+        self.games.begin(chosen, openings, self._fresh_rngs(seed, chosen))
         self._begun = True
         return self._observe(), self._infos()
 
@@ -195,22 +207,19 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
             raise OptionError("option reset_mask: the first reset starts all games")
         return mask.copy()
 
-    def _seed(self, seed: int | Sequence[int | None] | None, chosen: BoolArray) -> None:
-        seeds: Sequence[int | None]
-        if seed is None:
-            seeds = [None] * self.num_envs
-        elif isinstance(seed, int | np.integer):
-            seeds = [int(seed) + game for game in range(self.num_envs)]
-        else:
-            seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            raise OptionError(f"{len(seeds)} seeds for {self.num_envs} games")
-        fresh = self.games.rngs.copy()
+    def _fresh_rngs(self, seed: int | Sequence[int | None] | None, chosen: BoolArray) -> Int64Array:
+        """The generators with which the chosen games start: new ones where there is a seed."""
+        given: Any = seed
+        if not isinstance(given, Sequence | np.ndarray):
+            given = [None if given is None else given + game for game in range(self.num_envs)]
+        if len(given) != self.num_envs:
+            raise OptionError(f"{len(given)} seeds for {self.num_envs} games")
+        seeds = [int(each) if isinstance(each, np.integer) else each for each in given]
+        rngs = self.games.rngs.copy()
         for game in np.flatnonzero(chosen):
-            if seeds[game] is not None or not self._seeded:
-                fresh[game] = seed_words(np_random(seeds[game])[0])
-        self.games.rngs[:] = fresh
-        self._seeded = True
+            if seeds[game] is not None or not self._begun:
+                rngs[game] = seed_words(np_random(seeds[game])[0])
+        return rngs
 
     def step(
         self, actions: AnyArray
@@ -218,24 +227,27 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
         """Play an action (num_envs,) in each game.
 
         Raises:
-            ValueError: if actions are no integers (num_envs,), before the first reset, or, with
-                autoreset DISABLED, if a game is over; the games stay as they are.
+            OptionError: a ValueError, if actions are no integers (num_envs,), before the first
+                reset, or, with autoreset DISABLED, if a game is over; the games stay as they are.
+            IllegalActionError: if the opponent plays an illegal action; likewise.
         """
         numbers = self._checked(actions)
         games = self.games
         finished = games.over.copy()
         if self.autoreset_mode is AutoresetMode.DISABLED and finished.any():
-            over = np.flatnonzero(finished).tolist()
-            raise OptionError(f"games {over} are over: reset them with the option reset_mask")
-        games.play(~finished, numbers)
-        if finished.any():
-            games.begin(finished, self._openings)
-        rewards = games.rewards.astype(np.float64)
-        terminations, truncations = games.terminations.copy(), games.truncations.copy()
+            which = np.flatnonzero(finished).tolist()
+            raise OptionError(f"games {which} are over: reset them with the option reset_mask")
         final: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and games.over.any():
-            final = self._final_infos(games.over.copy())
-            games.begin(games.over.copy(), self._openings)
+        with games.all_or_nothing():
+            if finished.any():
+                games.begin(finished, self._openings)
+            games.play(~finished, numbers)
+            rewards = games.rewards.astype(np.float64)
+            terminations, truncations = games.terminations.copy(), games.truncations.copy()
+            if self.autoreset_mode is AutoresetMode.SAME_STEP and games.over.any():
+                over = games.over.copy()
+                final = self._final_infos(over)
+                games.begin(over, self._openings)
         return self._observe(), rewards, terminations, truncations, self._infos() | final
 
     def _checked(self, actions: AnyArray) -> Any:
@@ -294,4 +306,5 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
-        self.games.close()
+        if hasattr(self, "games"):  # before Gymnasium 1.3 also what the constructor refused closes
+            self.games.close()

@@ -24,21 +24,35 @@ LAYERS = (
     ("rng", "rules", "playouts"),
     ("actions", "observation", "symmetry", "hashing", "augmentation", "notation"),
     ("position",),
-    ("agents",),
-    ("shapes", "drawing", "svg", "render"),
+    ("agents", "openings"),
+    ("shapes", "view", "trace", "drawing", "overlays", "svg", "render", "manual"),
     ("episodes", "pettingzoo_env", "skift_v0", "game_batch", "vector_env", "gymnasium_env", "sb3"),
-    ("ratings", "match", "records"),
+    ("ratings", "records"),
     ("__init__",),
-    ("cli", "__main__"),
+    ("schedule", "arena", "standings", "manifest", "files", "results", "verification"),
+    ("match", "reports", "replay", "web"),
+    ("demo", "cli", "__main__"),
 )
 RANK = {part: rank for rank, part in enumerate(part for layer in LAYERS for part in layer)}
 
 # Imports against that order, made inside a function when it is called.
 LAZY_IMPORTS = {
     ("position", "svg"): "a notebook asks a Position for its picture",
+    ("records", "replay"): "a notebook asks a Game for its replay",
 }
 
-OPTIONAL = ("torch", "pygame", "matplotlib", "rich", "typer", "stable_baselines3", "PIL")
+OPTIONAL = (
+    "torch",
+    "pygame",
+    "matplotlib",
+    "rich",
+    "typer",
+    "stable_baselines3",
+    "PIL",
+    "imageio_ffmpeg",
+    "starlette",
+    "uvicorn",
+)
 
 
 def part_of(file: Path) -> str:

@@ -1,0 +1,1 @@
+"""Benchmarks: one file and one command each; see benchmarks/README.md."""
