@@ -22,7 +22,7 @@ from pydantic import Field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
@@ -31,11 +31,14 @@ from baselines.evaluate import Evaluation, evaluate, print_table
 from baselines.pool import SelfPlayPool
 from baselines.sb3_policy import NetworkPolicy
 from baselines.training_env import MaterialVecEnv, SymmetricVecEnv
-from skift_env.agents.checkpoint import save_checkpoint, write_atomically
+from skift_env.agents.checkpoint import save_checkpoint
 from skift_env.agents.policy import PolicyAgent
+from skift_env.files import FileLockedError, locked, write_atomically
+from skift_env.manifest import manifest
 from skift_env.sb3 import SkiftVecEnv
 
 STATE_VERSION = 1
+STATE, FINAL = "state.pt", "final.json"
 
 
 class Network(Config):
@@ -146,6 +149,8 @@ class Run:
             policy_kwargs={"network": config.network.name, "sizes": config.network.sizes},
         )
         self.model.set_logger(configure(str(folder / "logs"), ["tensorboard"]))
+        self.counter = GameCounter()
+        self.counter.init_callback(self.model)
         self.iteration = 0
         self.seconds = 0.0
         self.best_score = -1.0
@@ -164,42 +169,43 @@ class Run:
     # --- The loop ---
 
     def train(self, progress: Progress) -> None:
-        """Learn until all steps are done, saving the state before each iteration.
-
-        This is the body of `MaskablePPO.learn`, laid open for the pool and for saving.
-        """
+        """Learn until all steps are done, saving the state after each iteration."""
         config, model = self.config, self.model
         if self.iteration == 0:
-            _, callback = model._setup_learn(config.steps, None)
-        else:
-            callback = CallbackList([])
-            callback.init_callback(model)
-        counter = GameCounter()
-        counter.init_callback(model)
+            self.begin()
         task = progress.add_task(
             "training", total=config.steps, completed=model.num_timesteps, speed="", length=""
         )
         while model.num_timesteps < config.steps:
-            started = time.perf_counter()
-            self._renew_opponents()
-            model.collect_rollouts(
-                self.env, counter, model.rollout_buffer, config.ppo.rollout_steps, config.masks
-            )
-            model._update_current_progress_remaining(model.num_timesteps, config.steps)
-            model.train()
-            self.iteration += 1
-            self.seconds += time.perf_counter() - started
+            self.iterate()
             speed = model.num_timesteps / self.seconds
             progress.update(
                 task,
                 completed=min(model.num_timesteps, config.steps),
                 speed=f"{speed:,.0f} steps/s",
-                length=f"{counter.mean_plies():.0f} plies a game",
+                length=f"{self.counter.mean_plies():.0f} plies a game",
             )
-            counter.record(speed)
+            self.counter.record(speed)
             model.logger.dump(model.num_timesteps)
             self._maybe_evaluate(progress.console)
             self.save()
+
+    def begin(self) -> None:
+        """Start the games of a run that is not resumed."""
+        self.model._setup_learn(self.config.steps, None)
+
+    def iterate(self) -> None:
+        """Collect a rollout and learn from it: the body of the loop in `MaskablePPO.learn`."""
+        config, model = self.config, self.model
+        started = time.perf_counter()
+        self._renew_opponents()
+        model.collect_rollouts(
+            self.env, self.counter, model.rollout_buffer, config.ppo.rollout_steps, config.masks
+        )
+        model._update_current_progress_remaining(model.num_timesteps, config.steps)
+        model.train()
+        self.iteration += 1
+        self.seconds += time.perf_counter() - started
 
     def _renew_opponents(self) -> None:
         plan = self.config.opponents
@@ -220,21 +226,33 @@ class Run:
         results = evaluate(agent, self.config.evaluation.opponents, pairs, seed=self.config.seed)
         score = sum(result.score for result in results) / len(results)
         steps = self.model.num_timesteps
-        line = {"steps": steps, "seconds": round(self.seconds, 1)}
-        line |= {result.opponent: result.as_json() for result in results}
-        self.evaluations.append(line)
+        self.evaluations.append(self._told(results))
         for result in results:
             self.model.logger.record(f"score/{result.opponent}", result.score)
         self.model.logger.dump(steps)
-        write_atomically(
-            self.folder / "evaluations.json", json.dumps(self.evaluations, indent=1).encode()
-        )
+        write_atomically(self.folder / "evaluations.json", json.dumps(self.evaluations, indent=1))
         scores = ", ".join(f"{result.opponent} {result.score:.1%}" for result in results)
         console.print(f"{steps:>10,} steps, {self.seconds:5.0f} s: {scores}")
         if score > self.best_score:
             self.best_score = score
             self.checkpoint("best")
         return results
+
+    def _told(self, results: list[Evaluation]) -> dict[str, Any]:
+        return {
+            "steps": self.model.num_timesteps,
+            "seconds": round(self.seconds, 1),
+            "scores": {result.opponent: result.as_json() for result in results},
+        }
+
+    def finish(self, console: Console) -> None:
+        """Write the last checkpoint and its figures, from more games than on the way."""
+        path = self.checkpoint("last")
+        results = self.evaluate(self.config.evaluation.final_pairs, console)
+        final = self._told(results) | {"manifest": manifest()}
+        write_atomically(self.folder / FINAL, json.dumps(final, indent=1))
+        print_table(results, console)
+        console.print(f"policy: {path}", markup=False)
 
     def checkpoint(self, name: str) -> Path:
         """Write the policy as it is now."""
@@ -291,7 +309,7 @@ class Run:
             state["shown_masks"] = torch.from_numpy(self.symmetric.masks.copy())
         file = io.BytesIO()
         torch.save(state, file)
-        write_atomically(self.folder / "state.pt", file.getvalue())
+        write_atomically(self.folder / STATE, file.getvalue())
 
     def resume(self) -> None:
         """Go on from the saved state.
@@ -299,7 +317,7 @@ class Run:
         Raises:
             ConfigError: if it is missing, damaged, of another version or configuration.
         """
-        path = self.folder / "state.pt"
+        path = self.folder / STATE
         try:
             state = torch.load(path, weights_only=True)
             version, config = state["version"], state["config"]
@@ -370,6 +388,40 @@ class GameCounter(BaseCallback):
         self.plies, self.cut = recent, 0
 
 
+def train(config: PpoConfig, folder: Path, console: Console, resume: bool | None) -> None:
+    """Train in a folder, from where it was interrupted if `resume`; None: if there is a state.
+
+    Raises:
+        ConfigError: if the folder holds a run and is not to be resumed, or cannot be.
+        FileLockedError: if another process trains in it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / STATE):
+        begun = (folder / STATE).exists()
+        if begun and resume is False:
+            raise ConfigError(f"{folder} holds a run: --resume it, or name another folder by --run")
+        run = Run(config, folder)
+        try:
+            if resume or (begun and resume is None):
+                run.resume()
+            write_atomically(folder / "config.yaml", dump_config(config))
+            with Progress(*PROGRESS, console=console) as progress:
+                run.train(progress)
+            run.finish(console)
+        finally:
+            run.close()
+
+
+PROGRESS = (
+    TextColumn("{task.description}"),
+    BarColumn(),
+    TextColumn("{task.completed:,}/{task.total:,}"),
+    TextColumn("{task.fields[speed]}"),
+    TextColumn("{task.fields[length]}"),
+    TimeRemainingColumn(),
+)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m baselines.train_ppo", description=__doc__)
@@ -382,34 +434,13 @@ def main(arguments: list[str] | None = None) -> int:
     folder = given.run or Path("runs") / given.config.stem
     try:
         config = load_config(PpoConfig, given.config, given.overrides)
-        if (folder / "state.pt").exists() and not given.resume:
-            raise ConfigError(f"{folder} holds a run: --resume it, or name another folder by --run")
-        run = Run(config, folder)
-        if given.resume:
-            run.resume()
-        write_atomically(folder / "config.yaml", dump_config(config).encode())
-    except ValueError as error:
+        train(config, folder, console, given.resume)
+    except (ValueError, FileLockedError) as error:
         console.print(f"error: {error}", style="red", markup=False)
         return 2
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,}/{task.total:,}"),
-        TextColumn("{task.fields[speed]}"),
-        TextColumn("{task.fields[length]}"),
-        TimeRemainingColumn(),
-    )
-    try:
-        with Progress(*columns, console=console) as progress:
-            run.train(progress)
-        run.checkpoint("last")
-        print_table(run.evaluate(config.evaluation.final_pairs, console), console)
-        console.print(f"policy: {run.folder / 'last.safetensors'}", markup=False)
     except KeyboardInterrupt:
         console.print(f"interrupted; go on with --resume --run {folder}", markup=False)
         return 130
-    finally:
-        run.close()
     return 0
 
 

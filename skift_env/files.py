@@ -14,8 +14,8 @@ class FileLockedError(OSError):
     """Another process is writing the file."""
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file's content, UTF-8: who reads it sees the old or the new, never a part.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file's content, text as UTF-8: who reads it sees the old or the new, never a part.
 
     Raises:
         OSError: if it cannot be written; the old content is then still there.
@@ -23,8 +23,8 @@ def write_atomically(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     part = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
             file.flush()
             os.fsync(file.fileno())
         part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)

@@ -91,6 +91,18 @@ def _play(
 
 
 @kernel
+def _first_illegal(states: Int64Array, actions: Int64Array, chosen: BoolArray) -> int:
+    """The first of the chosen games in which its action is illegal, or -1."""
+    for game in range(len(states)):
+        action = actions[game]
+        if chosen[game] and not (
+            0 <= action < NUM_ACTIONS and rules.is_legal(states[game], action)
+        ):
+            return game
+    return -1
+
+
+@kernel
 def _play_randomly(
     states: Int64Array,
     rngs: Int64Array,
@@ -407,11 +419,13 @@ class GameBatch:
             return
         if isinstance(agent, BatchAgent):
             _ask_batch(agent, self.states, self.rngs, waiting, self.replies)
+            wrong = _first_illegal(self.states, self.replies, waiting)
+            if wrong >= 0:
+                checked_action(self.states[wrong], self.replies[wrong])  # says what is wrong
+            return
         for game in np.flatnonzero(waiting):
-            answer: Any = self.replies[game]
-            if not isinstance(agent, BatchAgent):
-                position = Position.from_state(self.states[game])
-                answer = agent.act(position, numpy_generator(self.rngs[game]))
+            position = Position.from_state(self.states[game])
+            answer = agent.act(position, numpy_generator(self.rngs[game]))
             self.replies[game] = checked_action(self.states[game], answer)
 
     def observe(

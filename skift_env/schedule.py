@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from skift_env.episodes import DEFAULT_MAX_PLIES, is_count
+from skift_env.openings import load
 from skift_env.position import Position
 
 START: Final = "start"
@@ -72,8 +73,6 @@ def opening_book(openings: Openings) -> OpeningBook:
         return OpeningBook("custom", tuple(openings))
     if openings == START:
         return OpeningBook(START, (Position.start(),))
-    from skift_env.openings import load
-
     return OpeningBook(openings, load(openings))
 
 

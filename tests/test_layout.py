@@ -20,7 +20,7 @@ PACKAGE = ROOT / "skift_env"
 # A part is a file or a folder of the package. It may import the parts on the lines above it, and
 # on its own line those to its left.
 LAYERS = (
-    ("_jit", "types"),
+    ("_jit", "types", "files"),
     ("rng", "rules", "playouts"),
     ("actions", "observation", "symmetry", "hashing", "augmentation", "notation"),
     ("position",),
@@ -29,7 +29,7 @@ LAYERS = (
     ("episodes", "pettingzoo_env", "skift_v0", "game_batch", "vector_env", "gymnasium_env", "sb3"),
     ("ratings", "records"),
     ("__init__",),
-    ("schedule", "arena", "standings", "manifest", "files", "results", "verification"),
+    ("schedule", "arena", "standings", "manifest", "results", "verification"),
     ("match", "reports", "replay", "web"),
     ("demo", "cli", "__main__"),
 )

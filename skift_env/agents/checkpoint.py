@@ -8,7 +8,6 @@ trainer wrote beside it.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from safetensors.torch import save
 from torch import nn
 
 from skift_env.agents.networks import make_network
+from skift_env.files import write_atomically
 
 FORMAT: Final = "skift-policy"
 FORMAT_VERSION: Final = 1
@@ -52,19 +52,9 @@ def save_checkpoint(
     tensors = {
         key: value.detach().cpu().contiguous() for key, value in network.state_dict().items()
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
     data = save(tensors, {FORMAT: json.dumps(metadata, sort_keys=True)})
     write_atomically(path, data)
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step: a reader finds the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_bytes(data)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
