@@ -13,6 +13,8 @@ import json
 import random
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,7 +91,9 @@ class PpoConfig(Config):
     seed: int = 0
     steps: int = 200_000  # the learner's plies
     num_envs: int = 256
-    torch_threads: int = 2
+    overlap: bool = True  # learn from one rollout while the next is collected
+    torch_threads: int = 1  # of each of the two
+    save_every: int = 20  # iterations
     masks: bool = True  # False: no masks, an illegal action loses the game
     symmetry: bool = True
     material_reward: float = 0.1  # for each piece
@@ -125,13 +129,27 @@ class Run:
             max_plies=config.max_plies,
         )
         self.games.seed(config.seed)
+        self.rollout_size = config.num_envs * config.ppo.rollout_steps
         env: Any = self.games
         self.symmetric = SymmetricVecEnv(env, config.seed) if config.symmetry else None
         env = self.symmetric or env
         self.material = MaterialVecEnv(env, config.material_reward)
         self.env = self.material
-        ppo = config.ppo
-        self.model = MaskablePPO(
+        self.learner, self.actor = (self._new_model() for _ in range(2))
+        self.logger = configure(str(folder / "logs"), ["tensorboard"])
+        self.learner.set_logger(self.logger)
+        self.actor.set_logger(self.logger)
+        self.counter = GameCounter()
+        self.counter.init_callback(self.actor)
+        self.thread = ThreadPoolExecutor(1)
+        self.iteration = 0
+        self.seconds = 0.0
+        self.best_score = -1.0
+        self.evaluations: list[dict[str, Any]] = []
+
+    def _new_model(self) -> MaskablePPO:
+        ppo, network = self.config.ppo, self.config.network
+        return MaskablePPO(
             NetworkPolicy,
             self.env,
             learning_rate=lambda left: left * ppo.learning_rate,
@@ -144,95 +162,112 @@ class Run:
             ent_coef=ppo.entropy,
             vf_coef=ppo.value_weight,
             max_grad_norm=ppo.max_grad_norm,
-            seed=config.seed,
+            seed=self.config.seed,
             device="cpu",
-            policy_kwargs={"network": config.network.name, "sizes": config.network.sizes},
+            policy_kwargs={"network": network.name, "sizes": network.sizes},
         )
-        self.model.set_logger(configure(str(folder / "logs"), ["tensorboard"]))
-        self.counter = GameCounter()
-        self.counter.init_callback(self.model)
-        self.iteration = 0
-        self.seconds = 0.0
-        self.best_score = -1.0
-        self.evaluations: list[dict[str, Any]] = []
 
     def close(self) -> None:
-        """Close the logs and end the environment's threads."""
-        self.model.logger.close()
+        """Close the logs and end the threads."""
+        self.thread.shutdown()
+        self.logger.close()
         self.games.close()
 
     @property
     def network(self) -> Any:
-        """The network that learns."""
-        return self.model.policy.network
+        """The network that learns; between legs it is also the one that plays."""
+        return self.learner.policy.network
+
+    @property
+    def steps(self) -> int:
+        """The learner's plies so far."""
+        return int(self.actor.num_timesteps)
 
     # --- The loop ---
 
     def train(self, progress: Progress) -> None:
-        """Learn until all steps are done, saving the state after each iteration."""
-        config, model = self.config, self.model
+        """Learn until all steps are done; after each leg of the run, save and maybe evaluate."""
+        config = self.config
         if self.iteration == 0:
             self.begin()
         task = progress.add_task(
-            "training", total=config.steps, completed=model.num_timesteps, speed="", length=""
+            "training", total=config.steps, completed=self.steps, speed="", length=""
         )
-        while model.num_timesteps < config.steps:
-            self.iterate()
-            speed = model.num_timesteps / self.seconds
+
+        def show() -> None:
             progress.update(
                 task,
-                completed=min(model.num_timesteps, config.steps),
-                speed=f"{speed:,.0f} steps/s",
+                completed=min(self.steps, config.steps),
+                speed=f"{self.steps / self.seconds:,.0f} steps/s",
                 length=f"{self.counter.mean_plies():.0f} plies a game",
             )
-            self.counter.record(speed)
-            model.logger.dump(model.num_timesteps)
-            self._maybe_evaluate(progress.console)
+
+        while self.steps < config.steps:
+            before = self.steps
+            left = -(-(config.steps - self.steps) // self.rollout_size)
+            self.leg(min(config.save_every, left), show)
+            self.counter.record(self.steps / self.seconds)
+            self.logger.dump(self.steps)
+            plan = config.evaluation
+            if plan.every and before // plan.every < self.steps // plan.every:
+                self.evaluate(plan.pairs, progress.console)
             self.save()
 
     def begin(self) -> None:
         """Start the games of a run that is not resumed."""
-        self.model._setup_learn(self.config.steps, None)
+        self.actor._setup_learn(self.config.steps, None)
 
-    def iterate(self) -> None:
-        """Collect a rollout and learn from it: the body of the loop in `MaskablePPO.learn`."""
-        config, model = self.config, self.model
-        started = time.perf_counter()
-        self._renew_opponents()
-        model.collect_rollouts(
-            self.env, self.counter, model.rollout_buffer, config.ppo.rollout_steps, config.masks
-        )
-        model._update_current_progress_remaining(model.num_timesteps, config.steps)
-        model.train()
-        self.iteration += 1
-        self.seconds += time.perf_counter() - started
+    def leg(self, iterations: int, show: Callable[[], None] = lambda: None) -> None:
+        """Collect rollouts and learn from each, which is the loop of `MaskablePPO.learn`.
+
+        With `overlap`, a thread learns from one rollout while the next is collected by the policy
+        as it was before, until at the end of the leg all have been learnt from.
+        """
+        overlap = self.config.overlap
+        for number in range(iterations):
+            started = time.perf_counter()
+            self._renew_opponents()
+            learning = self.thread.submit(self._learn) if overlap and number else None
+            self._collect()
+            if learning is not None:
+                learning.result()
+            swapped = self.actor.rollout_buffer, self.learner.rollout_buffer
+            self.learner.rollout_buffer, self.actor.rollout_buffer = swapped
+            if not overlap or number == iterations - 1:
+                self._learn()
+            self.actor.policy.load_state_dict(self.learner.policy.state_dict())
+            self.iteration += 1
+            self.seconds += time.perf_counter() - started
+            show()
+
+    def _collect(self) -> None:
+        buffer, steps = self.actor.rollout_buffer, self.config.ppo.rollout_steps
+        self.actor.collect_rollouts(self.env, self.counter, buffer, steps, self.config.masks)
+
+    def _learn(self) -> None:
+        done = self.learner._n_updates // self.config.ppo.epochs
+        self.learner._update_current_progress_remaining(done * self.rollout_size, self.config.steps)
+        self.learner.train()
 
     def _renew_opponents(self) -> None:
         plan = self.config.opponents
         if self.iteration % plan.refresh_every == 0 and plan.latest + plan.past > 0:
             freeze = self.iteration % plan.freeze_every == 0
             in_use = self.games.env.games.members
-            self.pool.refresh(self.network, self.model.num_timesteps, freeze, in_use)
-
-    def _maybe_evaluate(self, console: Console) -> None:
-        plan, steps = self.config.evaluation, self.model.num_timesteps
-        per_iteration = self.config.num_envs * self.config.ppo.rollout_steps
-        if plan.every and steps // plan.every > (steps - per_iteration) // plan.every:
-            self.evaluate(plan.pairs, console)
+            self.pool.refresh(self.actor.policy.network, self.steps, freeze, in_use)
 
     def evaluate(self, pairs: int, console: Console) -> list[Evaluation]:
         """Play the ladder, log it, and keep the checkpoint if it is the best."""
         agent = PolicyAgent(self.network.eval(), "policy")
         results = evaluate(agent, self.config.evaluation.opponents, pairs, seed=self.config.seed)
         score = sum(result.score for result in results) / len(results)
-        steps = self.model.num_timesteps
         self.evaluations.append(self._told(results))
         for result in results:
-            self.model.logger.record(f"score/{result.opponent}", result.score)
-        self.model.logger.dump(steps)
+            self.logger.record(f"score/{result.opponent}", result.score)
+        self.logger.dump(self.steps)
         write_atomically(self.folder / "evaluations.json", json.dumps(self.evaluations, indent=1))
         scores = ", ".join(f"{result.opponent} {result.score:.1%}" for result in results)
-        console.print(f"{steps:>10,} steps, {self.seconds:5.0f} s: {scores}")
+        console.print(f"{self.steps:>10,} steps, {self.seconds:5.0f} s: {scores}")
         if score > self.best_score:
             self.best_score = score
             self.checkpoint("best")
@@ -240,7 +275,7 @@ class Run:
 
     def _told(self, results: list[Evaluation]) -> dict[str, Any]:
         return {
-            "steps": self.model.num_timesteps,
+            "steps": self.steps,
             "seconds": round(self.seconds, 1),
             "scores": {result.opponent: result.as_json() for result in results},
         }
@@ -259,7 +294,7 @@ class Run:
         path = self.folder / f"{name}.safetensors"
         about = {
             "trainer": "baselines.train_ppo",
-            "environment_steps": self.model.num_timesteps,
+            "environment_steps": self.steps,
             "seconds": round(self.seconds, 1),
             "config": self.config.model_dump(mode="json"),
         }
@@ -281,7 +316,7 @@ class Run:
 
     def save(self) -> None:
         """Write all that the next iteration depends on, in one file that holds data only."""
-        model = self.model
+        learner, actor = self.learner, self.actor
         kind, words, place, has_gauss, cached = np.random.get_state()  # noqa: NPY002 (SB3 uses it)
         assert kind == "MT19937"
         state = {
@@ -291,16 +326,16 @@ class Run:
             "seconds": self.seconds,
             "best_score": self.best_score,
             "evaluations": json.dumps(self.evaluations),
-            "steps": model.num_timesteps,
-            "updates": model._n_updates,
-            "policy": model.policy.state_dict(),
-            "optimizer": model.policy.optimizer.state_dict(),
+            "steps": self.steps,
+            "updates": learner._n_updates,
+            "policy": learner.policy.state_dict(),
+            "optimizer": learner.policy.optimizer.state_dict(),
             "pool": self.pool.state(),
             "torch": torch.get_rng_state(),
             "numpy": [torch.from_numpy(words.astype(np.int64)), place, has_gauss, cached],
             "python": json.dumps(random.getstate()),
-            "last_observations": torch.from_numpy(model._last_obs.copy()),
-            "last_starts": torch.from_numpy(np.asarray(model._last_episode_starts, np.bool_)),
+            "last_observations": torch.from_numpy(actor._last_obs.copy()),
+            "last_starts": torch.from_numpy(np.asarray(actor._last_episode_starts, np.bool_)),
             "masks": torch.from_numpy(self.games.action_masks().copy()),
             "arrays": {name: torch.from_numpy(a.copy()) for name, a in self._arrays().items()},
         }
@@ -327,24 +362,24 @@ class Run:
             raise ConfigError(f"{path} has version {version}, this is {STATE_VERSION}")
         if config != self.config.model_dump_json():
             raise ConfigError(f"{path} is of a run with another configuration")
-        model = self.model
-        model._setup_learn(self.config.steps, None)
+        learner, actor = self.learner, self.actor
+        self.begin()
         self.iteration, self.seconds = state["iteration"], state["seconds"]
         self.best_score = state["best_score"]
         self.evaluations = json.loads(state["evaluations"])
-        model.num_timesteps, model._n_updates = state["steps"], state["updates"]
-        model._update_current_progress_remaining(model.num_timesteps, self.config.steps)
-        model.policy.load_state_dict(state["policy"])
-        model.policy.optimizer.load_state_dict(state["optimizer"])
+        actor.num_timesteps, learner._n_updates = state["steps"], state["updates"]
+        learner.policy.load_state_dict(state["policy"])
+        learner.policy.optimizer.load_state_dict(state["optimizer"])
+        actor.policy.load_state_dict(state["policy"])
         self.pool.restore(state["pool"])
         for name, array in self._arrays().items():
             array[:] = state["arrays"][name].numpy()
-        model._last_obs = state["last_observations"].numpy()
-        model._last_episode_starts = state["last_starts"].numpy()
+        actor._last_obs = state["last_observations"].numpy()
+        actor._last_episode_starts = state["last_starts"].numpy()
         self.games._masks = state["masks"].numpy()
         if self.symmetric is not None:
             self.symmetric.generator.bit_generator.state = json.loads(state["symmetry"])
-            self.symmetric.observations = model._last_obs
+            self.symmetric.observations = actor._last_obs
             self.symmetric.masks = state["shown_masks"].numpy()
         torch.set_rng_state(state["torch"])
         words, place, has_gauss, cached = state["numpy"]

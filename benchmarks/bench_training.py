@@ -33,18 +33,18 @@ class Baseline:
 
         overrides = [f"network={{name: {network}}}", f"seed={SEED}", "evaluation.every=0"]
         if quick:
-            overrides += ["num_envs=8", "ppo.rollout_steps=4", "ppo.batch_size=16"]
+            overrides += ["num_envs=8", "ppo.rollout_steps=4", "ppo.batch_size=16", "save_every=2"]
         config = load_config(PpoConfig, measure.ROOT / "configs" / "ppo.yaml", overrides)
         self.folder = tempfile.TemporaryDirectory()
         self.console = Console(file=io.StringIO())
-        self.rollout = config.num_envs * config.ppo.rollout_steps
+        self.leg = config.save_every
         self.run = Run(config, Path(self.folder.name))
         self.run.begin()
 
     def learn(self) -> int:
-        """One rollout and update; return its steps."""
-        self.run.iterate()
-        return self.rollout
+        """One leg of rollouts and updates; return its steps."""
+        self.run.leg(self.leg)
+        return self.leg * self.run.rollout_size
 
     def close(self) -> None:
         """Delete the run's folder."""

@@ -15,9 +15,12 @@ pytest.importorskip("sb3_contrib", reason="needs the extra baselines")
 from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
 
+from baselines import curves, train_seeds  # noqa: E402
 from baselines.config import ConfigError, dump_config, load_config  # noqa: E402
 from baselines.pool import SelfPlayPool  # noqa: E402
+from baselines.sb3_policy import NetworkPolicy  # noqa: E402
 from baselines.train_ppo import PpoConfig, Run, main  # noqa: E402
+from baselines.train_seeds import SeedsConfig  # noqa: E402
 from baselines.training_env import MaterialVecEnv, SymmetricVecEnv, inverse  # noqa: E402
 from skift_env import Position  # noqa: E402
 from skift_env.agents.checkpoint import (  # noqa: E402
@@ -34,7 +37,7 @@ pytestmark = pytest.mark.compiled_only
 SMALL = """
 steps: 3_000
 num_envs: 16
-torch_threads: 1
+save_every: 2
 network: {name: slots, sizes: {width: 16, depth: 1}}
 ppo: {rollout_steps: 16, batch_size: 64}
 opponents: {latest: 0.5, past: 0.3, scripted: {random: 0.2}, freeze_every: 2, keep: 3}
@@ -75,9 +78,9 @@ def test_every_config_is_understood() -> None:
     files = sorted(folder.glob("*.yaml"))
     assert files
     for file in files:
-        config = load_config(PpoConfig, file)
-        again = folder / "again.yaml"
-        assert PpoConfig.model_validate_json(config.model_dump_json()) == config, again
+        kind = SeedsConfig if "seeds:" in file.read_text("utf-8") else PpoConfig
+        config = load_config(kind, file)
+        assert kind.model_validate_json(config.model_dump_json()) == config
 
 
 def test_a_dumped_config_is_read_back(config_file: Path, tmp_path: Path) -> None:
@@ -119,7 +122,7 @@ def test_winner_and_loser_get_their_reward_once(
 ) -> None:
     config = load_config(PpoConfig, config_file, ["material_reward=0.0", "steps=2_000"])
     run = start_run(config, "run")
-    run.model._setup_learn(config.steps, None)
+    run.begin()
     seen: list[tuple[np.ndarray, np.ndarray]] = []
     step = run.games.step_wait
 
@@ -137,7 +140,7 @@ def test_winner_and_loser_get_their_reward_once(
     assert set(np.unique(rewards[dones])) in ({-1.0, 1.0}, {-1.0, 0.0, 1.0})
     assert (rewards[dones] == 0).mean() < 0.1  # draws are rare
     # What the last rollout stored is what the last steps gave.
-    buffer = run.model.rollout_buffer
+    buffer = run.learner.rollout_buffer
     stored = np.stack([pair[0] for pair in seen[-config.ppo.rollout_steps :]])
     assert buffer.rewards.tolist() == stored.tolist()
 
@@ -152,7 +155,7 @@ def test_every_step_of_a_game_is_worth_its_end(
     run = start_run(config, "run")
     with quiet() as progress:
         run.train(progress)
-    buffer = run.model.rollout_buffer
+    buffer = run.learner.rollout_buffer
     # The buffer was flattened for the updates, environment by environment.
     returns = buffer.returns.reshape(config.num_envs, -1)
     rewards = buffer.rewards.T
@@ -248,6 +251,44 @@ def test_pool_draws_by_weight_and_games_keep_their_opponent(tmp_path: Path) -> N
     assert len(list(tmp_path.glob("*.safetensors"))) == 3
 
 
+# --- The policy ---
+
+
+def test_the_policy_is_that_of_sb3s_distribution() -> None:
+    from gymnasium import spaces
+    from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
+
+    torch.manual_seed(1)
+    policy = NetworkPolicy(
+        spaces.Box(0, 1, (468,)), spaces.Discrete(405), lambda _: 1e-3, network="mlp"
+    )
+    with torch.no_grad():
+        policy.network.policy.weight *= 100  # far from uniform
+    env = SkiftVecEnv(64, "random", random_plies=6)
+    env.seed(1)
+    observations = torch.from_numpy(env.reset()).float()
+    masks = np.stack(env.env_method("action_masks"))
+    logits, values = policy.network(observations.reshape(-1, 9, 52))
+    expected = MaskableCategoricalDistribution(405).proba_distribution(logits)
+    expected.apply_masking(masks)
+    counts = torch.zeros(64, 405)
+    rows = torch.arange(64)
+    for _ in range(400):
+        actions, found_values, log_probs = policy(observations, action_masks=masks)
+        counts[rows, actions] += 1
+    assert masks[rows, actions].all()
+    assert torch.allclose(log_probs, expected.log_prob(actions), atol=1e-5)
+    assert torch.equal(found_values.squeeze(-1), values)
+    evaluated = policy.evaluate_actions(observations, actions, torch.from_numpy(masks))
+    assert torch.allclose(evaluated[1], log_probs, atol=1e-5)
+    assert torch.allclose(evaluated[2], expected.entropy(), atol=1e-4)
+    probabilities = expected.distribution.probs
+    deviation = (400 * probabilities * (1 - probabilities)).sqrt() + 0.5
+    assert ((counts - 400 * probabilities).abs() < 6 * deviation).all()
+    best, _, _ = policy(observations, deterministic=True, action_masks=masks)
+    assert torch.equal(best, expected.mode())
+
+
 # --- Resuming ---
 
 
@@ -268,7 +309,7 @@ def test_resumed_run_equals_the_uninterrupted_one(
     def save_twice_then_stop() -> None:
         save()
         saves.append(1)
-        if len(saves) == 5:
+        if len(saves) == 3:
             raise StopHereError
 
     first.save = save_twice_then_stop  # type: ignore[method-assign]
@@ -276,10 +317,10 @@ def test_resumed_run_equals_the_uninterrupted_one(
         first.train(progress)
     second = start_run(config, "parts")
     second.resume()
-    assert second.iteration == 5
+    assert second.iteration == 6
     with quiet() as progress:
         second.train(progress)
-    assert second.model.num_timesteps == whole.model.num_timesteps
+    assert second.steps == whole.steps
     for ours, theirs in zip(
         second.network.state_dict().values(), whole.network.state_dict().values(), strict=True
     ):
@@ -304,6 +345,35 @@ def test_the_command_line(
     assert main([str(config_file), "steps=700", "--run", str(folder), "--resume"]) == 2
     (folder / "state.pt").write_bytes(b"damaged")
     assert main([str(config_file), "steps=600", "--run", str(folder), "--resume"]) == 2
+
+
+def test_several_seeds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra plot")
+    file, folder = tmp_path / "seeds.yaml", tmp_path / "run"
+    small = "\n  ".join(SMALL.replace("3_000", "600").splitlines())
+    file.write_text(f"seeds: [3, 4]\ntraining:{small}\n", "utf-8")
+    arguments = [str(file), "training.evaluation.every=300", "--run", str(folder)]
+    assert train_seeds.main(arguments) == 0
+    assert "IQM" in capsys.readouterr().out
+    figures = json.loads((folder / "seeds.json").read_text("utf-8"))
+    scores = [
+        json.loads((folder / f"seed-{seed}" / "final.json").read_text("utf-8"))["scores"]
+        for seed in (3, 4)
+    ]
+    told = figures["opponents"]["random"]
+    assert told["scores"] == [each["random"]["score"] for each in scores]
+    assert told["iqm"] == pytest.approx(sum(told["scores"]) / 2)
+    assert told["interval"] == [min(told["scores"]), max(told["scores"])]
+    curve = curves.Curve(folder)
+    assert curve.steps.tolist() == sorted(curve.steps)
+    assert curve.opponents["random"].shape == (len(curve.steps), 3)
+    assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    last = folder / "seed-4" / "last.safetensors"
+    before = last.stat().st_mtime_ns
+    assert train_seeds.main(arguments) == 0  # nothing is left to do
+    assert last.stat().st_mtime_ns == before
+    assert train_seeds.main([*arguments, "training.max_plies=100"]) == 2
+    assert curves.main([str(tmp_path / "nowhere"), "--output", str(tmp_path / "x.png")]) == 2
 
 
 # --- Checkpoints and agents ---

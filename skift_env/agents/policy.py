@@ -91,7 +91,7 @@ class PolicyAgent:
 
     @classmethod
     def load(
-        cls, path: str | Path | None = None, pretrained: bool = False, temperature: float = 0.0
+        cls, path: str | Path | None = None, temperature: float = 0.0, pretrained: bool = False
     ) -> PolicyAgent:
         """The policy of a checkpoint, or the pretrained one, which is part of the package.
 
