@@ -4,8 +4,9 @@ Each searches the same positions, the first openings of openings-v1, one after t
 
 - alpha-beta to depths 3 and 4: nodes a second, a node being a position visited, those of the
   quiescence search and of all depths of the iterative deepening counted;
-- Monte Carlo tree search without and with a rollout: simulations a second, one leaf each, whose
-  successors are all evaluated.
+- Monte Carlo tree search without and with a rollout: simulations a second. Each evaluates all
+  successors of a leaf, and ends with a quiescence search, which is the shorter after a rollout,
+  for that has taken what there was to win.
 
 Beside them random playouts, which only play: plies a second, see `bench_rules`. Contestants take
 turns over several rounds; ratios are medians of the ratios within a round.

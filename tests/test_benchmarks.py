@@ -88,6 +88,22 @@ def test_sb3(tmp_path: Path) -> None:
         assert 0 < learner["environment_share"]["median"] < 1
 
 
+def test_agents(tmp_path: Path) -> None:
+    result = run("bench_agents", tmp_path)
+    for name, unit in (
+        ("alphabeta-v1:depth=2", "nodes"),
+        ("alphabeta-v1:depth=3", "nodes"),
+        ("mcts-v1:simulations=40", "simulations"),
+        ("mcts-v1:simulations=40,rollout=8", "simulations"),
+        ("random playouts", "plies"),
+    ):
+        agent = result["agents"][name]
+        assert agent["unit"] == f"{unit} per second"
+        assert agent["median"] > 0
+    assert result["agents"]["random playouts"]["random_plies_in_the_time_of_one"] == 1
+    assert result["agents"]["alphabeta-v1:depth=3"]["nodes"] > 0
+
+
 def test_peers_that_are_not_installed_are_named(tmp_path: Path) -> None:
     for peer in ("pyspiel", "envpool", "chess", "sb3_contrib"):
         text = f"raise ModuleNotFoundError('No module named {peer}')\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -38,7 +39,7 @@ class BatchAgent(Agent, Protocol):
         ...
 
 
-class KernelAgent:
+class KernelAgent(ABC):
     """Base of agents that play in batch: `act` is a batch of one."""
 
     name: str
@@ -47,6 +48,6 @@ class KernelAgent:
         """A legal action in a position that is not over."""
         return int(self.act_batch(position.state[None], seed_words(rng)[None])[0])
 
+    @abstractmethod
     def act_batch(self, states: Int64Array, rngs: Int64Array) -> Int64Array:
-        """An action (B,) int64 for each of the state rows (B, STATE_SIZE)."""
-        raise NotImplementedError
+        """An action (B,) int64 for each of the state rows (B, STATE_SIZE): see `BatchAgent`."""

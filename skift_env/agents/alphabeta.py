@@ -144,6 +144,7 @@ def search(
     work.counters[NODES] = 0
     work.counters[GAME] += 1
     frame = work.frames[0]
+    frame[BEST_ACTION] = NO_ACTION
     frame[COUNT] = rules.legal_actions(root, work.actions[0])
     if len(rng):
         shuffle(work.actions[0], frame[COUNT], rng)
@@ -213,6 +214,7 @@ def _enter(work: Workspace, level: int, depth: int, alpha: int, beta: int) -> bo
     frame[FLOOR] = alpha
     frame[ALPHA] = alpha
     frame[BETA] = beta
+    known = NO_ACTION if level > 0 else frame[BEST_ACTION]  # of the depth before
     frame[BEST_ACTION] = NO_ACTION
     frame[TRIED] = 0
     frame[WINDOW] = FULL
@@ -220,13 +222,13 @@ def _enter(work: Workspace, level: int, depth: int, alpha: int, beta: int) -> bo
     if depth <= 0:
         return _enter_quiescence(work, level)
     frame[BEST] = -INFINITY
-    known = NO_ACTION
     if len(work.table):
         frame[KEY] = position_key(state)
-        known = _recall(work, level)
-        if frame[BEST] != -INFINITY:
-            return False
     if level > 0:
+        if len(work.table):
+            known = _recall(work, level)
+            if frame[BEST] != -INFINITY:
+                return False
         frame[COUNT] = rules.legal_actions(state, work.actions[level])
     _score(work, level, known)
     return True
@@ -263,7 +265,7 @@ def _recall(work: Workspace, level: int) -> int:
     if entry[ENTRY_KEY] != frame[KEY] or entry[ENTRY_GAME] != work.counters[GAME]:
         return NO_ACTION
     action = entry[ENTRY_ACTION]
-    if level > 0 and entry[ENTRY_DEPTH] == frame[DEPTH]:
+    if entry[ENTRY_DEPTH] == frame[DEPTH]:
         value = _nearer(entry[ENTRY_VALUE], -level)
         kind = entry[ENTRY_KIND]
         if (
