@@ -57,7 +57,10 @@ class Second:
         (["verify"], ["FILE", "--play-again"]),
         (["perft"], ["[POSITION] DEPTH", "--divide", "example"]),
         (["show"], ["POSITION", "--moves", "example"]),
-        (["play"], ["--side", "--seed", "example"]),
+        (
+            ["play"],
+            ["--side", "--seed", "--web", "--opponent AGENT", "--host", "--port", "example"],
+        ),
     ],
 )
 def test_help(command, words) -> None:
@@ -98,6 +101,7 @@ def test_version() -> None:
         (["play", "random", "--position", "x"], "fields: not four fields"),
         (["play", "random", "--position", "..K./..k./.P../.... b - 41"], "the game is over"),
         (["play", "random", "--side", "green"], "green"),
+        (["play", "random", "--opponent", "greedy"], "two agents are given"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_reason(tmp_path, monkeypatch, command, message):
@@ -345,6 +349,66 @@ def test_play_as_black_and_by_the_seed() -> None:
         skift("play", "random", "--side", "random", "--seed", n, input="")[:13] for n in "12345"
     }
     assert sides == {"You are white", "You are black"}
+
+
+def test_play_against_the_opponent_by_either_way_to_name_it() -> None:
+    assert "greedy-v1 plays " in skift("play", input="d3s\n")
+    assert "random-v1 plays " in skift("play", "random", input="d3s\n")
+    assert "random-v1 plays " in skift("play", "--opponent", "random", input="d3s\n")
+
+
+def test_play_in_the_browser_hands_on_what_is_asked(monkeypatch) -> None:
+    pytest.importorskip("uvicorn")
+    asked = []
+
+    def serve(opponent, *, announce, **options):
+        announce("http://here/")
+        asked.append((opponent, options))
+
+    monkeypatch.setattr("skift_env.cli.app.serve", serve)
+    nothing = {"side": None, "start": None, "seed": None}
+    usual = {"host": "127.0.0.1", "port": 8000, "open_browser": True}
+    assert "http://here/" in skift("play", "--web")
+    assert asked.pop() == (None, nothing | usual)
+    start = Position.parse("..Kp/..k./.P../.... w - 40")
+    skift(
+        *("play", "--web", "--opponent", "mcts", "--side", "black", "--position", start.text),
+        *("--seed", "3", "--host", "::1", "--port", "0", "--no-browser"),
+    )
+    game = {"side": "black", "start": start, "seed": 3}
+    assert asked.pop() == ("mcts", game | {"host": "::1", "port": 0, "open_browser": False})
+    sides = set()
+    for seed in range(5):
+        skift("play", "random", "--web", "--side", "random", "--seed", seed)
+        sides.add(asked.pop()[1]["side"])
+    assert sides == {"white", "black"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--opponent", "nobody"], "no agent 'nobody'"),
+        (["--seed", 2**32], "seed 4294967296 is not in 0 … 4294967295"),
+        (["--position", "x"], "fields: not four fields"),
+        (["--position", "..K./..k./.P../.... b - 41"], "the game is over"),
+        (["--port", "65536"], "65535"),
+        (["--host", "not a host"], "cannot listen on not a host, port 8000"),
+    ],
+)
+def test_play_in_the_browser_is_refused_with_a_reason(options, message) -> None:
+    pytest.importorskip("uvicorn")
+    output = skift("play", "--web", "--no-browser", *options, status=2)
+    assert message in " ".join(output.split())
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_play_in_the_browser_says_what_to_install(monkeypatch, package) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    output = " ".join(skift("play", "--web", status=2).split())
+    assert f"{package} is not installed" in output
+    assert 'pip install "skift-env[web]"' in output
 
 
 def terminal_game(agent, *lines):

@@ -17,9 +17,11 @@ import pytest
 import vectors
 
 import skift_env
-from skift_env import demo, skift_v0
+from skift_env import agents, demo, skift_v0
 from skift_env.actions import decode
+from skift_env.arena import play_game
 from skift_env.position import Position
+from skift_env.records import parse_game
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -181,6 +183,29 @@ def test_pictures_are_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             for path in (ROOT / ".ci" / name, tmp_path / name)
         )
         assert kept == new, "run python .ci/readme_pictures.py, and look at the pictures"
+
+
+@pytest.mark.compiled_only
+def test_the_game_shown_is_what_its_agents_play() -> None:
+    script = (ROOT / ".ci" / "readme_pictures.py").read_text("utf-8")
+    (record,) = re.findall(r'GAME = """(.*?)"""', script, re.DOTALL)
+    game = play_game("alphabeta:depth=3", "greedy", seed=5)
+    assert game == parse_game(record)
+    assert f"white, beats the greedy agent in {len(game.moves)} plies" in README
+
+
+def test_commands_to_play_and_replay() -> None:
+    typer = pytest.importorskip("typer")
+    from skift_env.cli.app import app
+
+    commands = typer.main.get_command(app).commands
+    lines = [line.partition("#")[0].split() for line in after("play").splitlines()]
+    named = [(name, options) for skift, name, *options in lines if skift == "skift"]
+    assert [name for name, _ in named] == ["play", "play", "replay"]
+    for name, options in named:
+        commands[name].make_context(name, options)  # an option that is not there is an error
+        for spec in {"alphabeta:depth=2", "mcts:simulations=1000"} & set(options):
+            assert spec.partition(":")[0] in agents.make(spec).name
 
 
 def assert_films_alike(kept: Path, new: Path) -> None:

@@ -53,7 +53,7 @@ SPLITTING = drawn(
     __ __ .P
     """
 )
-"""After B2n, say, two groups of two tiles are left to choose from."""
+"""After B2e, two groups of two tiles are left to choose from."""
 
 
 class Page:
@@ -293,6 +293,18 @@ def test_reloading_loses_nothing(page: Page) -> None:
     page.driver.get(f"http://localhost:{page.client.port}/")  # the browser's storage has it too
     page.settled(2)
     assert page.moves == moves
+
+
+def test_what_the_command_line_asks_for_begins_a_new_game(page: Page) -> None:
+    page.open(you="white", seed=5, moves="d3s.b4e")
+    page.driver.get("about:blank")
+    game = urlencode({"agent": "greedy", "you": "black", "start": SPLITTING.text})
+    page.driver.get(f"http://localhost:{page.client.port}/#{game}")
+    page.settled(1)
+    assert {"agent": "greedy", "you": "black", "start": SPLITTING.text}.items() <= (
+        page.address.items()
+    )
+    assert page.position.ply == SPLITTING.ply + 1
 
 
 def test_the_server_may_restart_in_mid_game(driver: webdriver.Chrome) -> None:

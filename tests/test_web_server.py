@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import numpy as np
 import pytest
 import vectors
 from drawn import drawn, play
-from served import Client, served
+from served import PATIENCE, Client, served
 from starlette.responses import Response
 
 from skift_env import Position, agents
@@ -647,19 +649,67 @@ def test_the_address_to_open(host: str, address: str) -> None:
         assert re.fullmatch(address, server.page_address(listener))
 
 
-@pytest.mark.compiled_only
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C goes to the whole console")
-def test_serving_until_interrupted() -> None:
-    code = (
-        "from functools import partial; from skift_env.web import serve; "
-        "serve(port=0, opponent='random', open_browser=False, announce=partial(print, flush=True))"
-    )
+@contextmanager
+def skift_play_web(*options: str) -> Iterator[tuple[Client, str, subprocess.Popen[str]]]:
+    """`skift play --web` at work: a client for it, what its page's address says, the process."""
     with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-um", "skift_env", "play", "--web", "--no-browser", "--port=0", *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as process:
         assert process.stdout is not None
-        found = re.fullmatch(rb"http://127\.0\.0\.1:(\d+)/\n", process.stdout.readline())
+        found = re.search(r" http://127\.0\.0\.1:(\d+)/(\S*) ", process.stdout.readline())
         assert found
-        assert Client(int(found[1])).post("position").status == 200
+        try:
+            yield Client(int(found[1])), found[2], process
+        finally:
+            process.kill()
+
+
+ctrl_c = pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C goes to the whole console")
+
+
+@ctrl_c
+@pytest.mark.compiled_only
+def test_serving_until_interrupted() -> None:
+    options = ("--opponent=random", "--side=black", "--seed=4")
+    with skift_play_web(*options) as (client, address, process):
+        assert address == "#agent=random&you=black&seed=4"
+        assert client.post("position").status == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        assert process.communicate(timeout=60)[0] == ""
+        assert process.returncode == 0
+
+
+@ctrl_c
+@pytest.mark.compiled_only
+def test_an_interrupt_does_not_wait_for_a_long_search() -> None:
+    spec = "alphabeta:depth=32"
+    with skift_play_web(f"--opponent={spec}") as (client, _, process), ExitStack() as stack:
+        slow = http.client.HTTPConnection("127.0.0.1", client.port, timeout=PATIENCE)
+        stack.callback(slow.close)
+        slow.request("POST", "/api/agent", body(agent=spec), JSON)
+        assert client.post("position").status == 200
+        process.send_signal(signal.SIGINT)
+        assert "Traceback" not in process.communicate(timeout=60)[0]
+        assert process.returncode == 0
+        with slow.getresponse() as reply:
+            assert (reply.status, "being stopped" in reply.read().decode()) == (503, True)
+
+
+def test_no_thread_outlives_its_server() -> None:
+    def thinking() -> set[threading.Thread]:
+        return {each for each in threading.enumerate() if each.name.startswith("thinking")}
+
+    others = thinking()
+    with served(threads=3) as client:
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(client.told, "agent", agent="random") for _ in range(12)]
+        assert all(reply.result()["name"] == "random-v1" for reply in asked)
+        begun = thinking() - others
+        assert 1 <= len(begun) <= 3
+    for each in begun:
+        each.join(60)
+    assert thinking() == others

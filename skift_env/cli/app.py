@@ -21,6 +21,7 @@ from skift_env.render import text as draw
 from skift_env.replay import convert
 from skift_env.schedule import START
 from skift_env.types import Side
+from skift_env.web import serve
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -160,31 +161,74 @@ class Seat(str, Enum):
 
 @app.command()
 def play(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT_HELP)] = "greedy",
-    side: Annotated[Seat, typer.Option(help="Your side; white moves first.")] = Seat.white,
+    agent: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="AGENT", help=f"{AGENT_HELP} By default greedy.", show_default=False
+        ),
+    ] = None,
+    opponent: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="The same, as an option.")
+    ] = None,
+    side: Annotated[
+        Seat | None, typer.Option(help="Your side, by default white, which moves first.")
+    ] = None,
     position: Annotated[
         str | None, typer.Option(help="Start from this position's text, not the usual start.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the agent, to play the same game again.")
     ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Play in the browser.")] = False,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="With --web: the address to listen on; by default for this machine only."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="With --web: its port; 0 for a free one.")
+    ] = 8000,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="With --web: only tell the page's address.")
+    ] = False,
 ) -> None:
-    """Play against an agent in the terminal.
+    """Play against an agent, in the terminal or in the browser.
 
-    Type help there to learn how.
+    Type help in the terminal to learn how. Without any agent, side, position and seed, the page in
+    the browser goes on with the last game played there.
 
     For example: skift play alphabeta:depth=2 --side black
     """
+    if agent is not None and opponent is not None:
+        raise typer.BadParameter("two agents are given; you play against one")
+    chosen = agent or opponent
     with refusing(*INPUT_ERRORS):
-        opponent = as_agent(agent)
-        start = _position([position] if position else [])
-        if start.outcome is not None:
+        start = None if position is None else _position([position])
+        if start is not None and start.outcome is not None:
             raise ValueError(f"the game is over in this position: {start.outcome.reason}")
     source = np.random.SeedSequence(seed)
     sides: tuple[Side, Side] = ("white", "black")
-    drawn = sides[int(source.generate_state(1)[0]) % 2]
-    chosen = drawn if side is Seat.random else sides[side is Seat.black]
-    game = TerminalGame(opponent, start, chosen, source, say=typer.echo)
+    if side is Seat.random:
+        yours = sides[int(source.generate_state(1)[0]) % 2]
+    else:
+        yours = sides[side is Seat.black]
+    if web:
+        with refusing(*INPUT_ERRORS, DependencyNotInstalled):
+            serve(
+                chosen,
+                side=None if side is None else yours,
+                start=start,
+                seed=seed,
+                host=host,
+                port=port,
+                open_browser=not no_browser,
+                announce=lambda address: typer.echo(f"Play at {address} and end with Ctrl-C."),
+            )
+        return
+    with refusing(*INPUT_ERRORS):
+        against = as_agent(chosen or "greedy")
+    game = TerminalGame(against, start or Position.start(), yours, source, say=typer.echo)
     complete_with_tab(game)
     try:
         game.run()

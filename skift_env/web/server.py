@@ -25,7 +25,7 @@ import json
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -61,6 +61,8 @@ PAGE: Final = {
 LONGEST_SPEC: Final = 500
 MOST_REQUESTS: Final = 64
 SIDES: Final = ("White", "Black")
+WON: Final = "..Kp/..k./.P../.... w - 40"
+"""A position with a win in one, over which no agent thinks for long."""
 BODY_SECONDS: Final = 10.0
 """How long a client may take to send a request's body."""
 
@@ -108,18 +110,21 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens on an address.
 
     Raises:
-        OSError: if that is not possible.
+        OSError: naming the address, if that is not possible.
     """
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    listener = socket.socket(family, kind, protocol)
-    try:
-        if os.name == "posix":  # elsewhere it would let two servers share a port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(128)
-    except OSError:
-        listener.close()
-        raise
+    with ExitStack() as stack:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            family, kind, protocol, _, address = found[0]
+            listener = stack.enter_context(socket.socket(family, kind, protocol))
+            if os.name == "posix":  # elsewhere it would let two servers share a port
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(128)
+        except (OSError, UnicodeError) as error:  # the latter for a name that cannot be one
+            why = getattr(error, "strerror", None) or error
+            raise OSError(f"cannot listen on {host}, port {port}: {why}") from error
+        stack.pop_all()
     return listener
 
 
@@ -171,7 +176,7 @@ class _Api:
         """Compile or load the kernels, which takes a while: the rules before the opponent."""
         client = "the server itself"
         await self.position(Request({}), client)
-        await self.agent(Request({"agent": self.opponents.chosen}), client)
+        await self.agent(Request({"agent": self.opponents.chosen, "start": WON}), client)
 
     async def position(self, request: Request, client: str) -> Answer:
         return await run_in_threadpool(lambda: tell(request.line(), turned=request.flag("turned")))
@@ -246,7 +251,10 @@ def _answering(
         except asyncio.TimeoutError:
             raise RefusedError(408, "the body did not arrive in time") from None
         client = http.client.host if http.client else ""
-        return JSONResponse(await answer(Request.parse(body), client))
+        try:
+            return JSONResponse(await answer(Request.parse(body), client))
+        except asyncio.CancelledError:
+            raise RefusedError(503, "the server is being stopped") from None
 
     return respond
 

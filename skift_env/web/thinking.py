@@ -6,17 +6,23 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from concurrent.futures import Future
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from skift_env.web.inputs import RefusedError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Task: TypeAlias = tuple["Future[Any]", Callable[[], Any]]
 
 
 class Thinkers:
     """Threads in which agents think. Their kernels run without the GIL, so several think at once.
+
+    They are daemons, unlike those of a ThreadPoolExecutor, for which Python waits when it ends:
+    whoever stops the server need not sit out a long search.
 
     Args:
         threads: how many agents think at the same time.
@@ -26,8 +32,10 @@ class Thinkers:
     """
 
     def __init__(self, *, threads: int, waiting: int, per_client: int, seconds: float) -> None:
-        self.most, self.per_client, self.seconds = threads + waiting, per_client, seconds
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="thinking")
+        self.threads, self.most = threads, threads + waiting
+        self.per_client, self.seconds = per_client, seconds
+        self._threads: list[threading.Thread] = []
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._asked: Counter[str] = Counter()
 
@@ -48,8 +56,13 @@ class Thinkers:
             if self._asked.total() >= self.most:
                 raise RefusedError(503, "all agents are busy")
             self._asked[client] += 1
-        future = self._pool.submit(function, *args, **kwargs)
+            if len(self._threads) < self.threads:
+                name = f"thinking {len(self._threads) + 1}"
+                self._threads.append(threading.Thread(target=self._work, name=name, daemon=True))
+                self._threads[-1].start()
+        future: Future[R] = Future()
         future.add_done_callback(lambda _: self._done(client))
+        self._tasks.put((future, partial(function, *args, **kwargs)))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self.seconds)
         except asyncio.TimeoutError:
@@ -63,6 +76,26 @@ class Thinkers:
             if not self._asked[client]:
                 del self._asked[client]
 
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            future, function = task
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = function()
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
     def close(self) -> None:
-        """Take no more work, and drop what waits."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """Take no more work, and drop what waits; threads end when they are done thinking."""
+        while True:
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                break
+            if task is not None:
+                task[0].cancel()
+        for _ in self._threads:
+            self._tasks.put(None)

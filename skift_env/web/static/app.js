@@ -300,7 +300,7 @@ function showMoves() {
     }
     rows[rows.length - 1].append(make("td", { class: index === game.moves.length - 1 ? "last" : null }, move));
   });
-  $("moves").replaceChildren(rows.length ? make("table", {}, make("tbody", {}, ...rows)) : make("p", {}, "None yet."));
+  $("moves").replaceChildren(rows.length ? make("table", {}, make("colgroup", {}, make("col", { class: "number" }), make("col", { span: 2 })), make("tbody", {}, ...rows)) : make("p", {}, "None yet."));
   $("moves").scrollTop = $("moves").scrollHeight;
 }
 
