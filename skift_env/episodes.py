@@ -50,16 +50,25 @@ def open_randomly(
     return False
 
 
-def check_arguments(observation: str, kinds: Iterable[str], max_plies: int) -> None:
+def check_arguments(
+    observation: str,
+    kinds: Iterable[str],
+    max_plies: int,
+    render_mode: str | None,
+    modes: Iterable[str],
+) -> None:
     """Refuse arguments that no environment takes.
 
     Raises:
-        OptionError: for an unknown observation or a `max_plies` that is no positive integer.
+        OptionError: for an observation or render mode that is not among those of the environment,
+            or a `max_plies` that is no positive integer.
     """
     if observation not in tuple(kinds):
         raise OptionError(f"observation must be one of {', '.join(kinds)}, not {observation!r}")
     if not is_count(max_plies) or max_plies == 0:
         raise OptionError(f"max_plies must be a positive integer, not {max_plies!r}")
+    if render_mode not in (None, *modes):
+        raise OptionError(f"render_mode must be None, {', '.join(modes)}, not {render_mode!r}")
 
 
 class Opening(NamedTuple):

@@ -69,7 +69,7 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
         random_plies: int = 0,
         render_mode: str | None = None,
     ) -> None:
-        check_arguments(observation, KINDS, max_plies)
+        check_arguments(observation, KINDS, max_plies, render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.observation_kind = observation
         self.max_plies = int(max_plies)
@@ -134,6 +134,8 @@ class SkiftEnv(gymnasium.Env[Any, Any]):
         if not self._begun or self.games.over[0]:
             raise OptionError("step in an episode that is over: call reset")
         try:
+            if isinstance(action, bool | np.bool_):
+                raise TypeError
             number = operator.index(action)
         except TypeError:
             raise OptionError(f"an action must be an integer, not {action!r}") from None

@@ -68,7 +68,7 @@ class raw_env(AECEnv):
         max_plies: the ply at which an unfinished game is cut; plies of an option `position` count.
 
     Raises:
-        ValueError: for other arguments.
+        OptionError: a ValueError, for other arguments.
     """
 
     metadata = {
@@ -85,7 +85,7 @@ class raw_env(AECEnv):
         max_plies: int = DEFAULT_MAX_PLIES,
     ) -> None:
         super().__init__()
-        check_arguments(observation, SHAPES, max_plies)
+        check_arguments(observation, SHAPES, max_plies, render_mode, RENDER_MODES)
         self.render_mode = render_mode
         self.observation_kind = observation
         self.max_plies = int(max_plies)

@@ -198,15 +198,11 @@ class Window:
 class Renderer:
     """What an environment's `render` needs: its mode, the last action, and the window if any.
 
-    Copies and pickles leave the window behind.
-
-    Raises:
-        ValueError: for a mode other than None, "human", "rgb_array" and "ansi".
+    Copies and pickles leave the window behind. The mode is None or one of `RENDER_MODES`, which
+    the environment has checked.
     """
 
     def __init__(self, mode: str | None) -> None:
-        if mode not in (None, *RENDER_MODES):
-            raise ValueError(f"render_mode must be None, {', '.join(RENDER_MODES)}, not {mode!r}")
         self.mode = mode
         self._before: Int64Array | None = None
         self._action = 0

@@ -6,7 +6,7 @@ Needs the extra `sb3`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import gymnasium
 import numpy as np
@@ -14,8 +14,12 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
 from skift_env.episodes import OptionError
+from skift_env.rules import NUM_ACTIONS
 from skift_env.types import AnyArray, BoolArray
 from skift_env.vector_env import AutoresetMode, SkiftVectorEnv
+
+_METHODS: Final = {"action_masks": "action_masks", "render": "get_images"}
+"""The methods that games have, and those here that call them for all."""
 
 
 class SkiftVecEnv(VecEnv):
@@ -44,7 +48,7 @@ class SkiftVecEnv(VecEnv):
         self.env = SkiftVectorEnv(
             num_envs, opponent, autoreset_mode=AutoresetMode.SAME_STEP, float32=True, **kwargs
         )
-        self._masks: BoolArray = np.zeros((num_envs, 0), np.bool_)
+        self._masks: BoolArray = np.zeros((num_envs, NUM_ACTIONS), np.bool_)
         self._actions: AnyArray | None = None
         super().__init__(num_envs, self.env.single_observation_space, self.env.single_action_space)
 
@@ -69,9 +73,15 @@ class SkiftVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[AnyArray, AnyArray, BoolArray, list[dict[str, Any]]]:
-        """Play the kept actions: observations, rewards float32, dones, infos."""
-        assert self._actions is not None, "step_wait without step_async"
-        observations, rewards, terminations, truncations, info = self.env.step(self._actions)
+        """Play the kept actions: observations, rewards float32, dones, infos.
+
+        Raises:
+            OptionError: if none are kept, and as by `SkiftVectorEnv.step`.
+        """
+        actions, self._actions = self._actions, None
+        if actions is None:
+            raise OptionError("step_wait without step_async")
+        observations, rewards, terminations, truncations, info = self.env.step(actions)
         self._masks = info["action_mask"].astype(np.bool_)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         dones = terminations | truncations
@@ -90,13 +100,13 @@ class SkiftVecEnv(VecEnv):
         """End the threads."""
         self.env.close()
 
-    def get_images(self) -> Sequence[AnyArray | None]:
-        """A picture of each game, if the render mode is rgb_array."""
-        return list(self.env.render() or [None] * self.num_envs)
+    def get_images(self) -> Sequence[Any]:
+        """A picture of each game, by render mode; None without one."""
+        return self.env.render() or [None] * self.num_envs
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether games have an attribute or method."""
-        return attr_name == "action_masks" or hasattr(self.env, attr_name)
+        return attr_name in _METHODS or hasattr(self.env, attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """An attribute of `SkiftVectorEnv`, which all games share, for each game asked for."""
@@ -113,14 +123,16 @@ class SkiftVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
-        """`action_masks` of the games asked for, (405,) bool each.
+        """`action_masks`, (405,) bool each, or `render` of the games asked for.
 
         Raises:
             AttributeError: for any other method.
+            TypeError: for arguments; neither takes any.
         """
-        if method_name != "action_masks" or method_args or kwargs:
-            raise AttributeError(f"games have the method action_masks(), not {method_name!r}")
-        return [self._masks[game] for game in self._get_indices(indices)]
+        if method_name not in _METHODS:
+            raise AttributeError(f"games have {' and '.join(_METHODS)}, not {method_name!r}")
+        results = getattr(self, _METHODS[method_name])(*method_args, **kwargs)
+        return [results[game] for game in self._get_indices(indices)]
 
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None

@@ -23,7 +23,7 @@ from skift_env.episodes import (
 from skift_env.game_batch import GameBatch, LearnerSide, Mixture, Openings, Opponent
 from skift_env.observation import SHAPES
 from skift_env.position import Position
-from skift_env.render import FPS, Renderer
+from skift_env.render import FPS, RENDER_MODES, Renderer
 from skift_env.rng import seed_words
 from skift_env.rules import NUM_ACTIONS
 from skift_env.types import AnyArray, BoolArray, Int8Array, Int64Array, ObservationKind
@@ -98,7 +98,7 @@ class SkiftVectorEnv(gymnasium.vector.VectorEnv[AnyArray, AnyArray, AnyArray]):
         random_plies: int | Sequence[int] = 0,
         render_mode: str | None = None,
     ) -> None:
-        check_arguments(observation, SHAPES, max_plies)
+        check_arguments(observation, SHAPES, max_plies, render_mode, RENDER_MODES)
         for name, value in (("num_envs", num_envs), ("num_threads", num_threads)):
             if not is_count(value) or value == 0:
                 raise OptionError(f"{name} must be a positive integer, not {value!r}")

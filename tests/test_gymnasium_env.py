@@ -435,8 +435,12 @@ def test_integers_of_every_kind_are_actions(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [1.0, np.float32(1), np.array(1.0), "1", None, [1], (1,), np.array([1, 2]), {}]
-)
+    "action",
+    [
+        1.0, np.float32(1), np.array(1.0), True, np.True_, np.array(True), "1", None, [1], (1,),
+        np.array([1, 2]), {},
+    ],
+)  # fmt: skip
 def test_nothing_else_is_an_action(action: Any) -> None:
     env = SkiftEnv(position=SMALL)
     env.reset(seed=3)
@@ -603,7 +607,7 @@ def test_a_reset_in_which_the_opponent_cheats_changes_nothing(seed: int | None) 
 )
 def test_wrong_arguments_are_named(argument: str, values: list[Any]) -> None:
     for value in values:
-        with pytest.raises(ValueError, match=argument) as caught:
+        with pytest.raises(OptionError, match=argument) as caught:
             SkiftEnv(**{argument: value})
         assert repr(value) in str(caught.value)
     with pytest.raises(TypeError, match="max_cycles"):

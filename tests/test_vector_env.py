@@ -668,7 +668,7 @@ def test_a_refused_reset_changes_nothing(
 )
 def test_wrong_arguments_are_named(argument: str, values: list[Any]) -> None:
     for value in values:
-        with pytest.raises(ValueError, match=argument) as caught:
+        with pytest.raises(OptionError, match=argument) as caught:
             SkiftVectorEnv(**{argument: value})
         shown = value[0] if isinstance(value, list) and value else value
         assert repr(shown) in str(caught.value)
