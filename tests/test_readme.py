@@ -230,3 +230,15 @@ def test_text_forms_of_the_limits() -> None:
 
 def test_citation_has_the_version() -> None:
     assert f"version = {{{skift_env.__version__}}}" in README
+
+
+def test_table_of_agents_names_them_all() -> None:
+    specs = [spec for row in table("agents") for spec in re.findall("`(.+?)`", row[0])]
+    assert {spec.split(":")[0] for spec in specs} == {
+        name.rpartition("-v")[0] for name in agents.names()
+    }
+    for spec in specs:
+        if not spec.startswith("ppo"):
+            position = Position.start()
+            action = agents.make(spec.replace("N", "1")).act(position, np.random.default_rng(0))
+            assert action in position.legal_actions
