@@ -25,12 +25,12 @@ from served import PATIENCE, Client, served
 from starlette.responses import Response
 
 from skift_env import Position, agents
-from skift_env.agents.alphabeta import AlphaBeta
+from skift_env.agents.alphabeta import WIN, AlphaBeta
 from skift_env.records import parse_game
 from skift_env.shapes import THEMES, css_variables
 from skift_env.web import opponents, serve, server
 from skift_env.web.guard import Guard
-from skift_env.web.hints import best_moves
+from skift_env.web.hints import best_moves, in_words
 from skift_env.web.inputs import RefusedError
 from skift_env.web.telling import sentence
 from skift_env.web.thinking import Thinkers
@@ -288,7 +288,22 @@ def test_hints_tell_values_as_a_deeper_search_does() -> None:
     hints = best_moves(AlphaBeta(depth=3), position, rng)
     for action, rating in hints:
         value = -AlphaBeta(depth=2).search(position.play(action)).value
-        assert rating == f"{value / 200:+.1f} pawns"
+        assert rating == in_words(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (250, "+1.2 pawns"),
+        (-340, "-1.7 pawns"),
+        (0, "+0.0 pawns"),
+        (-9, "+0.0 pawns"),
+        (WIN - 3, "wins in 3"),
+        (4 - WIN, "loses in 4"),
+    ],
+)
+def test_values_in_words(value: int, words: str) -> None:
+    assert in_words(value) == words
 
 
 @pytest.mark.compiled_only

@@ -60,7 +60,7 @@ def _by_search(agent: AlphaBeta, position: Position, rng: np.random.Generator) -
     ranked = {found.action: found.value}
     for action in islice(others, MOST - 1):
         ranked[action] = min(values[action], found.value)
-    return [(action, _in_words(value)) for action, value in ranked.items()]
+    return [(action, in_words(value)) for action, value in ranked.items()]
 
 
 def _value_of(after: Position, agent: AlphaBeta) -> int:
@@ -75,8 +75,8 @@ def _value_of(after: Position, agent: AlphaBeta) -> int:
     return 1 - WIN if outcome.winner == after.side else WIN - 1
 
 
-def _in_words(value: int) -> str:
+def in_words(value: int) -> str:
     """A value for the side to move: in pawns, or the plies until the game is decided."""
     if abs(value) <= DECIDED:
-        return f"{value / PAWN:+.1f} pawns"
+        return f"{round(value / PAWN, 1) + 0.0:+.1f} pawns"  # + 0.0 makes -0.0 positive
     return f"{'wins' if value > 0 else 'loses'} in {WIN - abs(value)}"
