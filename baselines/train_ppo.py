@@ -55,8 +55,8 @@ class Ppo(Config):
 
     learning_rate: float = 1e-3
     rollout_steps: int = 32
-    batch_size: int = 512
-    epochs: int = 2
+    batch_size: int = 256
+    epochs: int = 1
     gamma: float = 0.99
     gae_lambda: float = 0.8
     clip_range: float = 0.2
@@ -68,12 +68,12 @@ class Ppo(Config):
 class Opponents(Config):
     """Shares of the games by opponent; they need not sum to 1."""
 
-    latest: float = 0.6
+    latest: float = 0.7
     past: float = 0.3
-    scripted: dict[str, float] = Field(default_factory=lambda: {"random": 0.1})
+    scripted: dict[str, float] = Field(default_factory=dict)
     refresh_every: int = 1  # iterations after which the latest policy is renewed
     freeze_every: int = 20  # iterations after which it joins the past policies
-    keep: int = 10  # past policies
+    keep: int = 4  # past policies
 
 
 class EvaluationPlan(Config):

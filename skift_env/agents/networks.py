@@ -103,7 +103,7 @@ class _Residual(nn.Module):
 class Slots(nn.Module):
     """The same layers on each tile, which sees its neighbours' pieces and the mean of all tiles."""
 
-    def __init__(self, width: int = 128, depth: int = 2) -> None:
+    def __init__(self, width: int = 64, depth: int = 2) -> None:
         super().__init__()
         self.tokens = WithNeighbours()
         self.first = nn.Linear(WithNeighbours.size, width)
