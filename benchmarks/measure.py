@@ -272,20 +272,33 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip()
 
 
+_tables: list[str] = []
+
+
 def write_json(path: Path, result: dict[str, Any]) -> None:
+    """Write a result, and beside it, in Markdown, the tables that were printed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"\nwritten: {path}")
+    about = (
+        "`python -m benchmarks.bench_{0}`, {1:.10}, {cores} cores of {cpu}, {system}, "
+        "Python {python}"
+    ).format(path.stem, result["date"], **result["machine"])
+    text = "\n\n".join((f"# {path.stem}", about, *_tables))
+    path.with_suffix(".md").write_text(f"{text}\n", "utf-8")
+    print(f"\nwritten: {path}, and the tables as {path.with_suffix('.md').name}")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """In Markdown, with columns aligned for the eye."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     rule = ["-" * width for width in widths]
-    print()
-    for cells in (header, rule, *rows):
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        print(f"| {' | '.join(padded)} |")
+    lines = (
+        " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        for cells in (header, rule, *rows)
+    )
+    table = "\n".join(f"| {line} |" for line in lines)
+    _tables.append(table)
+    print(f"\n{table}")
 
 
 def progress(text: str) -> None:

@@ -104,6 +104,16 @@ def test_agents(tmp_path: Path) -> None:
     assert result["agents"]["alphabeta-v1:depth=3"]["nodes"] > 0
 
 
+def test_training(tmp_path: Path) -> None:
+    result = run("bench_training", tmp_path)
+    there = is_there("sb3_contrib") and is_there("pydantic")
+    assert bool(result["missing"]) == (not there)
+    assert len(result["steps_per_second"]) == (4 if there else 0)
+    assert all(ratio > 0 for ratio in result["ratios"].values())
+    assert result["commit"][:7] in (tmp_path / "training.json").read_text("utf-8")
+    assert (tmp_path / "training.md").read_text("utf-8").count("| training") == 1
+
+
 def test_peers_that_are_not_installed_are_named(tmp_path: Path) -> None:
     for peer in ("pyspiel", "envpool", "chess", "sb3_contrib"):
         text = f"raise ModuleNotFoundError('No module named {peer}')\n"
