@@ -39,7 +39,7 @@ class SymmetricVecEnv(VecEnvWrapper):
         return self._show(self.venv.reset())
 
     def _show(self, observations: np.ndarray) -> np.ndarray:
-        masks = np.stack(self.venv.env_method("action_masks"))
+        masks = self.venv.action_masks()
         shown = augment(observations, self.symmetries, masks=masks)
         self.observations, self.masks = shown.observations, shown.masks
         return self.observations
