@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,8 +17,6 @@ from skift_env.types import Int64Array
 
 DEFAULT_MAX_PLIES: Final = 300
 MAX_OPENING_TRIES: Final = 1000
-
-START: Final = parse_position(START_TEXT)
 
 
 class OptionError(ValueError):
@@ -92,6 +91,12 @@ class Opening(NamedTuple):
         return state
 
 
+@cache
+def _start() -> Int64Array:
+    """The usual start; not read at import, which would have to load the kernels."""
+    return parse_position(START_TEXT)
+
+
 def opening(options: Mapping[str, Any] | None, max_plies: int) -> Opening:
     """The opening that the options of a reset, `position` and `random_plies`, ask for.
 
@@ -110,7 +115,7 @@ def opening(options: Mapping[str, Any] | None, max_plies: int) -> Opening:
         raise OptionError(f"option random_plies must be an integer >= 0, not {plies!r}")
     if text is not None and not isinstance(text, str):
         raise OptionError(f"option position must be a position's text, not {text!r}")
-    start = START if text is None else parse_position(text)
+    start = _start() if text is None else parse_position(text)
     if rules.outcome(start) != ONGOING:
         raise OptionError(f"option position: the game is over in {text!r}")
     ply, random_plies = int(start[rules.PLY]), int(plies)

@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra baselines")
 pytest.importorskip("sb3_contrib", reason="needs the extra baselines")
 
+from drawn import drawn  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
 
@@ -170,6 +171,30 @@ def test_every_step_of_a_game_is_worth_its_end(
             begin = end + 1
             finished += 1
     assert finished > 20
+
+
+@pytest.mark.parametrize("side", ["white", "black"])
+def test_a_game_lost_in_two_plies_is_worth_that(side: str) -> None:
+    """Whatever the learner plays, the reply wins: the critic learns -1, from either side's view."""
+    from sb3_contrib import MaskablePPO
+
+    lost = drawn(
+        """
+        .K k. ..
+        .. pp PP
+        """
+    )
+    position = lost if side == "white" else lost.transform(0, swap_colours=True)
+    assert position.side == side
+    env = SkiftVecEnv(8, "alphabeta:depth=1", side=side, position=position.text, max_plies=50)
+    model = MaskablePPO(
+        NetworkPolicy, env, n_steps=16, batch_size=32, learning_rate=1e-2, gamma=1.0,
+        gae_lambda=1.0, seed=0, device="cpu", policy_kwargs={"network": "slots"},
+    )  # fmt: skip
+    model.learn(16 * 8 * 4)
+    assert (model.rollout_buffer.returns == -1).all()
+    value = PolicyAgent(model.policy.network, "learnt").policy(position)[1]
+    assert value == pytest.approx(-1, abs=0.1)
 
 
 def test_material_is_counted_from_the_learners_view() -> None:
@@ -399,6 +424,21 @@ def test_a_checkpoint_plays_as_its_network(name: str, tmp_path: Path) -> None:
         assert set(np.flatnonzero(probabilities)) <= set(position.legal_actions)
         assert abs(value) < 2
         position = position.play(action)
+
+
+def test_a_policy_plays_legal_actions_whatever_its_network_says() -> None:
+    class Stubborn(torch.nn.Module):
+        def forward(self, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            logits = torch.arange(405.0).repeat(len(tokens), 1) * 100
+            return logits, torch.zeros(len(tokens))
+
+    for temperature in (0.0, 1.0):
+        position, generator = Position.start(), np.random.default_rng(0)
+        agent = PolicyAgent(Stubborn(), "stubborn", temperature)
+        while position.outcome is None and position.ply < 40:
+            action = agent.act(position, generator)
+            assert action == max(position.legal_actions)
+            position = position.play(action)
 
 
 def test_a_batch_plays_as_its_games_alone() -> None:
