@@ -208,6 +208,11 @@ class Run:
             self.leg(min(config.save_every, left), show)
             self.counter.record(self.steps / self.seconds)
             self.logger.dump(self.steps)
+            if not progress.console.is_terminal:  # where no bar is shown
+                progress.console.print(
+                    f"{self.steps:>10,} steps, {self.seconds:5.0f} s: "
+                    f"{self.counter.mean_plies():.0f} plies a game"
+                )
             plan = config.evaluation
             if plan.every and before // plan.every < self.steps // plan.every:
                 self.evaluate(plan.pairs, progress.console)

@@ -467,6 +467,23 @@ def test_greedy_takes_material_and_then_control_and_draws_among_equals() -> None
         assert len(played) > 1 or len(best) == 1
 
 
+def test_noise_is_the_share_of_random_actions() -> None:
+    position = openings.load()[0]
+    best = {agents.make("greedy").act(position, np.random.default_rng(i)) for i in range(200)}
+    noisy, random = agents.make("greedy:noise=0.4"), agents.make("greedy:noise=1.0")
+    rngs = np.random.default_rng(0).integers(1, 2**32, (4000, 4))
+    states = np.repeat(position.state[None], len(rngs), axis=0)
+    chance = len(best) / len(position.legal_actions)
+    share = np.isin(noisy.act_batch(states, rngs), list(best)).mean()
+    assert share == pytest.approx(0.6 + 0.4 * chance, abs=0.04)
+    actions = random.act_batch(states, rngs)
+    assert set(actions.tolist()) == set(position.legal_actions)
+    assert np.isin(actions, list(best)).mean() == pytest.approx(chance, abs=0.04)
+    for noise in (-0.1, 1.1, float("nan")):
+        with pytest.raises(agents.AgentSpecError, match="noise"):
+            agents.make(f"greedy:noise={noise}")
+
+
 # --- Monte Carlo tree search ---
 
 
@@ -536,6 +553,7 @@ def test_a_won_action_is_worth_one() -> None:
     [
         "random",
         "greedy",
+        "greedy:noise=0.5",
         "alphabeta:depth=1",
         pytest.param("alphabeta:depth=2", marks=pytest.mark.compiled_only),
         pytest.param("alphabeta:nodes=500", marks=pytest.mark.compiled_only),
@@ -657,7 +675,7 @@ def test_names() -> None:
         ("Greedy", "no agent 'Greedy'"),
         ("greedy-v9", "no agent 'greedy-v9' in 'greedy-v9'; there is greedy-v1"),
         ("greedy:", "'' in 'greedy:' is not of the form 'parameter=value'"),
-        ("greedy:depth=3", "no parameter 'depth' in 'greedy:depth=3': greedy takes no parameters"),
+        ("greedy:depth=3", "no parameter 'depth' in 'greedy:depth=3': greedy takes noise"),
         ("alphabeta:3", "'3' in 'alphabeta:3' is not of the form"),
         ("alphabeta:depth", "'depth' in 'alphabeta:depth' is not of the form"),
         ("alphabeta:depth=", "'depth=' in 'alphabeta:depth=' is not of the form"),

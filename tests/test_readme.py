@@ -240,5 +240,7 @@ def test_table_of_agents_names_them_all() -> None:
     for spec in specs:
         if not spec.startswith("ppo"):
             position = Position.start()
-            action = agents.make(spec.replace("N", "1")).act(position, np.random.default_rng(0))
+            action = agents.make(spec.replace("N", "1").replace("X", "0.5")).act(
+                position, np.random.default_rng(0)
+            )
             assert action in position.legal_actions

@@ -5,7 +5,7 @@ without a version means the newest one. Versions are frozen: one that plays diff
 number. A parameter that is true or false may be named alone if it is true: `ppo:pretrained`.
 
     random                            uniformly random
-    greedy                            one ply ahead: material and control
+    greedy:noise=X                    one ply ahead: material and control; by chance X at random
     alphabeta:depth=N,nodes=N         alpha-beta search, limited by either or both
     mcts:simulations=N,rollout=N      Monte Carlo tree search
     ppo:pretrained,temperature=X      the policy that comes with the package (extra `torch`)

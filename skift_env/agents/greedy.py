@@ -10,7 +10,7 @@ from skift_env import rules
 from skift_env._jit import kernel
 from skift_env.agents.agent import KernelAgent
 from skift_env.agents.evaluation import gain_of, value_of
-from skift_env.rng import below
+from skift_env.rng import below, next_word
 from skift_env.rules import NUM_ACTIONS, ONGOING, STATE_SIZE
 from skift_env.types import Int64Array
 
@@ -32,7 +32,9 @@ def _worth(state: Int64Array, side: int) -> int:
 
 
 @kernel
-def _act_in_all(states: Int64Array, rngs: Int64Array, actions: Int64Array) -> None:
+def _act_in_all(
+    states: Int64Array, rngs: Int64Array, actions: Int64Array, noise_of_2_32: int
+) -> None:
     legal = np.empty(NUM_ACTIONS, np.int64)
     after = np.empty(STATE_SIZE, np.int64)
     for game in range(len(states)):
@@ -48,16 +50,30 @@ def _act_in_all(states: Int64Array, rngs: Int64Array, actions: Int64Array) -> No
             if worth == best:
                 legal[ties] = legal[place]
                 ties += 1
+        if noise_of_2_32 > 0 and next_word(rngs[game]) < noise_of_2_32:
+            ties = rules.legal_actions(states[game], legal)
         actions[game] = legal[below(rngs[game], ties)]
 
 
 class Greedy(KernelAgent):
-    """Takes what is best at once: a win, material, control; among equals it draws at random."""
+    """Takes what is best at once: a win, material, control; among equals it draws at random.
 
-    name = "greedy-v1"
+    Args:
+        noise: 0 … 1, the probability of a uniformly random action instead, which makes opponents
+            between `random` and `greedy`.
+
+    Raises:
+        ValueError: for another noise.
+    """
+
+    def __init__(self, noise: float = 0.0) -> None:
+        if not 0.0 <= noise <= 1.0:
+            raise ValueError(f"noise must be 0 … 1, not {noise!r}")
+        self.name = f"greedy-v1:noise={noise}" if noise else "greedy-v1"
+        self._noise_of_2_32 = round(noise * 2**32)
 
     def act_batch(self, states: Int64Array, rngs: Int64Array) -> Int64Array:
         """An action (B,) int64 for each of the state rows (B, STATE_SIZE)."""
         actions = np.empty(len(states), np.int64)
-        _act_in_all(states, rngs, actions)
+        _act_in_all(states, rngs, actions, self._noise_of_2_32)
         return actions
