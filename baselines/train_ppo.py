@@ -57,10 +57,10 @@ class Ppo(Config):
     rollout_steps: int = 32
     batch_size: int = 256
     epochs: int = 1
-    gamma: float = 0.99
+    gamma: float = 0.97
     gae_lambda: float = 0.8
     clip_range: float = 0.2
-    entropy: float = 0.02
+    entropy: float = 0.05
     value_weight: float = 0.5
     max_grad_norm: float = 0.5
 
