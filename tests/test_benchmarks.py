@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -143,3 +144,26 @@ def test_actions_are_legal_and_uniform() -> None:
 def test_rates_count_only_the_seconds_given() -> None:
     assert rate(lambda: (3, 0.5), 2.0) == 6.0
     assert ratio([1.0, 4.0, 9.0], [1.0, 2.0, 1.0]) == 2.0
+
+
+def test_the_readmes_speeds_are_those_of_the_results() -> None:
+    """To three digits."""
+    folder = ROOT / "benchmarks" / "results"
+    rows = json.loads((folder / "envs.json").read_text("utf-8"))["rows"]
+    envs = {(row["name"], row["batch"], row["threads"]): row["median"] for row in rows}
+    playouts = json.loads((folder / "rules.json").read_text("utf-8"))["playouts"]
+    expected = (
+        envs["Skift vector, tokens", 1024, 1],
+        envs["EnvPool ConnectFour-v1", 1024, 1],
+        envs["Skift vector, planes", 1024, 1],
+        envs["EnvPool Chess-v1", 1024, 1],
+        envs["Skift AEC raw_env, planes", 1, 1],
+        envs["PettingZoo connect_four_v3 raw_env", 1, 1],
+        envs["Skift AEC env, planes", 1, 1],
+        envs["PettingZoo connect_four_v3 env", 1, 1],
+        playouts["Skift, kernel"]["median"],
+        playouts["OpenSpiel breakthrough, C++ rollouts"]["median"],
+    )
+    speed = (ROOT / "README.md").read_text("utf-8").partition("## Speed")[2].partition("\n## ")[0]
+    told = [int(cell.replace(",", "")) for cell in re.findall(r" ([\d,]+) (?=\|)", speed)]
+    assert told == [pytest.approx(figure, rel=0.015) for figure in expected]
