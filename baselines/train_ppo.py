@@ -55,8 +55,8 @@ class Ppo(Config):
 
     learning_rate: float = 1e-3
     rollout_steps: int = 32
-    batch_size: int = 256
-    epochs: int = 1
+    batch_size: int = 512
+    epochs: int = 2
     gamma: float = 0.97
     gae_lambda: float = 0.8
     clip_range: float = 0.2
@@ -250,9 +250,30 @@ class Run:
         self.actor.collect_rollouts(self.env, self.counter, buffer, steps, self.config.masks)
 
     def _learn(self) -> None:
+        """Learn from the rollout that was handed over."""
+        if self.config.overlap:
+            self._renew_log_probs()
         done = self.learner._n_updates // self.config.ppo.epochs
         self.learner._update_current_progress_remaining(done * self.rollout_size, self.config.steps)
         self.learner.train()
+
+    def _renew_log_probs(self) -> None:
+        """Let PPO stay near the policy that it starts from, not the older one that played.
+
+        Of a rollout collected by the policy before the last update, the ratio to that one would be
+        clipped already where the last update went. See Hilton et al. 2021, "Batch size-invariance
+        for policy optimization" (https://arxiv.org/abs/2110.00641), which tells the proximal policy
+        from the one that played; the weights between the two, near 1, are left out here.
+        """
+        buffer, policy = self.learner.rollout_buffer, self.learner.policy
+        with torch.no_grad():
+            for step in range(buffer.buffer_size):
+                _, log_probs, _ = policy.evaluate_actions(
+                    torch.from_numpy(buffer.observations[step]),
+                    torch.from_numpy(buffer.actions[step]).flatten(),
+                    torch.from_numpy(buffer.action_masks[step]) if self.config.masks else None,
+                )
+                buffer.log_probs[step] = log_probs.numpy()
 
     def _renew_opponents(self) -> None:
         plan = self.config.opponents
