@@ -25,8 +25,10 @@ A file is one object (UTF-8) with these members:
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -156,10 +158,13 @@ def load(path: str | Path) -> Saved:
 
 
 def read_document(path: Path) -> Document:
-    """The object in a file, of which no more than the schema version is looked at."""
+    """The object in a file, plain or named .gz, of which only the schema version is looked at."""
+    content = path.read_bytes()
     try:
-        document = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
+        if path.suffix == ".gz":
+            content = gzip.decompress(content)
+        document = json.loads(content.decode("utf-8"))
+    except (ValueError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ResultsError(f"{path} is not JSON: {error}") from None
     if not isinstance(document, dict) or "schema_version" not in document:
         raise ResultsError(f"{path} holds no results of a match or league")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import hashlib
 import json
 import math
@@ -345,3 +346,15 @@ def test_a_plot_of_a_league(folder, tmp_path, ending) -> None:
     reports.plot(load(folder / "league").result, file)
     start = {"png": b"\x89PNG", "svg": b"<?xml"}[ending]
     assert file.read_bytes().startswith(start)
+
+
+def test_compressed_results_are_read_alike(folder, tmp_path) -> None:
+    plain = (folder / "match").read_bytes()
+    packed = tmp_path / "match.json.gz"
+    packed.write_bytes(gzip.compress(plain))
+    assert verify(packed).problems == ()
+    assert load(packed).result.games == load(folder / "match").result.games
+    for damaged in (plain, gzip.compress(plain)[:-20], b""):
+        packed.write_bytes(damaged)
+        with pytest.raises(ResultsError, match="is not JSON"):
+            verify(packed)

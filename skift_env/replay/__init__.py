@@ -40,7 +40,7 @@ FORMATS: Final = (".html", ".gif", ".mp4")
 
 
 def load(path: str | PathLike[str]) -> list[Game]:
-    """The games of a file: of results if its name ends in `.json`, else of game records.
+    """The games of a file: of results if it is named `.json` or `.json.gz`, else of records.
 
     Raises:
         RecordError, ResultsError: a ValueError that says what is wrong and where.
@@ -49,7 +49,7 @@ def load(path: str | PathLike[str]) -> list[Game]:
     from skift_env import records, results
 
     source = Path(path)
-    if source.suffix.lower() == ".json":
+    if source.name.lower().endswith((".json", ".json.gz")):
         return list(results.load(source).result.played)
     return records.read_games(source)
 
