@@ -318,7 +318,13 @@ class GameBatch:
             yield
             return
         games = slice(None) if chosen is None else chosen
-        arrays = (self.states, self.rngs, self.learners, self.over, self.members)
+        arrays: tuple[AnyArray, ...] = (
+            self.states,
+            self.rngs,
+            self.learners,
+            self.over,
+            self.members,
+        )
         before = [array[games].copy() for array in arrays]
         try:
             yield

@@ -2,14 +2,13 @@
 
 A specification is `name`, `name-vN`, or either with parameters: `mcts-v1:simulations=400`. A name
 without a version means the newest one. Versions are frozen: one that plays differently gets a new
-number. A parameter that is true or false may be named alone if it is true: `ppo:pretrained`.
+number.
 
     random                            uniformly random
     greedy:noise=X                    one ply ahead: material and control; by chance X at random
     alphabeta:depth=N,nodes=N         alpha-beta search, limited by either or both
     mcts:simulations=N,rollout=N      Monte Carlo tree search
-    ppo:pretrained,temperature=X      the policy that comes with the package (extra `torch`)
-    ppo:path=FILE,temperature=X       that of a checkpoint
+    ppo:path=FILE,temperature=X       a trained policy (extra `torch`)
 
 The modules of agents are imported when one is made.
 """
@@ -92,8 +91,6 @@ def make(spec: str) -> Agent:
     values: dict[str, Any] = {}
     for item in rest.split(",") if colon else ():
         key, equals, text = item.partition("=")
-        if not equals and hints.get(key) is bool:
-            equals, text = "=", "true"
         if not equals or not key or not text:
             raise AgentSpecError(f"{item!r} in {spec!r} is not of the form 'parameter=value'")
         if key not in parameters:

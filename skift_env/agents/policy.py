@@ -8,9 +8,7 @@ Version history:
 from __future__ import annotations
 
 import math
-from importlib import resources
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import torch
@@ -24,9 +22,6 @@ from skift_env.position import Position
 from skift_env.rng import next_word, seed_words
 from skift_env.rules import NUM_ACTIONS, SIDE
 from skift_env.types import AnyArray, Int8Array, Int64Array
-
-PRETRAINED: Final = "ppo-v1.safetensors"
-"""The file of the pretrained policy, in the package's data."""
 
 
 @kernel
@@ -90,26 +85,15 @@ class PolicyAgent:
         self.temperature = float(temperature)
 
     @classmethod
-    def load(
-        cls, path: str | Path | None = None, temperature: float = 0.0, pretrained: bool = False
-    ) -> PolicyAgent:
-        """The policy of a checkpoint, or the pretrained one, which is part of the package.
+    def load(cls, path: str | Path, temperature: float = 0.0) -> PolicyAgent:
+        """The policy of a checkpoint.
 
         Raises:
-            ValueError: unless it is one of the two.
             CheckpointError: a ValueError, if the file cannot be used.
         """
-        if (path is None) != pretrained:
-            raise ValueError("a policy is either pretrained or at a path")
-        if path is None:
-            where = "pretrained"
-            with resources.as_file(resources.files("skift_env") / "data" / PRETRAINED) as file:
-                network, _ = load_checkpoint(file)
-        else:
-            where = f"path={path}"
-            network, _ = load_checkpoint(Path(path))
+        network, _ = load_checkpoint(Path(path))
         suffix = f",temperature={temperature:g}" if temperature else ""
-        return cls(network, f"ppo-v1:{where}{suffix}", temperature)
+        return cls(network, f"ppo-v1:path={path}{suffix}", temperature)
 
     def evaluate(self, states: Int64Array) -> tuple[AnyArray, AnyArray, Int8Array]:
         """Logits (B, 405) float32, values (B,) float32 and masks (B, 405), as the movers see it."""
