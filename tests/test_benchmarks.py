@@ -15,6 +15,10 @@ import numpy as np
 import pytest
 
 from benchmarks.measure import Chooser, rate, ratio
+from skift_env import agents
+from skift_env.results import read_document
+from skift_env.schedule import opening_book
+from skift_env.verification import manifest_problems
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -167,3 +171,23 @@ def test_the_readmes_speeds_are_those_of_the_results() -> None:
     speed = (ROOT / "README.md").read_text("utf-8").partition("## Speed")[2].partition("\n## ")[0]
     told = [int(cell.replace(",", "")) for cell in re.findall(r" ([\d,]+) (?=\|)", speed)]
     assert told == [pytest.approx(figure, rel=0.015) for figure in expected]
+
+
+def test_the_ladder_was_played_by_these_agents_and_rules() -> None:
+    document = read_document(ROOT / "benchmarks" / "results" / "ladder.json.gz")
+    assert document["summary"]["finished"]
+    assert not manifest_problems(document["manifests"])
+    assert document["settings"]["openings"]["sha256"] == opening_book("openings-v1").sha256
+    ratings = {each["agent"]: each["elo"] for each in document["summary"]["ratings"]["table"]}
+    for name in ratings:
+        assert agents.make(name).name == name
+    readme = (ROOT / "README.md").read_text("utf-8")
+    told = dict(
+        re.findall(
+            r"\| `([\w:=.]+)` \| ([\d,]+) \|",
+            readme.partition("<!-- ladder -->")[2].split("\n\n")[0],
+        )
+    )
+    assert {agents.make(spec).name: int(elo.replace(",", "")) for spec, elo in told.items()} == {
+        name: round(elo) for name, elo in ratings.items()
+    }
