@@ -214,7 +214,8 @@ class Run:
                     f"{self.counter.mean_plies():.0f} plies a game"
                 )
             plan = config.evaluation
-            if plan.every and before // plan.every < self.steps // plan.every:
+            due = plan.every and before // plan.every < self.steps // plan.every
+            if due and self.steps < config.steps:  # `finish` evaluates the end
                 self.evaluate(plan.pairs, progress.console)
             self.save()
 
@@ -287,7 +288,12 @@ class Run:
         agent = PolicyAgent(self.network.eval(), "policy")
         results = evaluate(agent, self.config.evaluation.opponents, pairs, seed=self.config.seed)
         score = sum(result.score for result in results) / len(results)
-        self.evaluations.append(self._told(results))
+        told = {
+            "steps": self.steps,
+            "seconds": round(self.seconds, 1),
+            "scores": {result.opponent: result.as_json() for result in results},
+        }
+        self.evaluations.append(told)
         for result in results:
             self.logger.record(f"score/{result.opponent}", result.score)
         self.logger.dump(self.steps)
@@ -299,18 +305,11 @@ class Run:
             self.checkpoint("best")
         return results
 
-    def _told(self, results: list[Evaluation]) -> dict[str, Any]:
-        return {
-            "steps": self.steps,
-            "seconds": round(self.seconds, 1),
-            "scores": {result.opponent: result.as_json() for result in results},
-        }
-
     def finish(self, console: Console) -> None:
         """Write the last checkpoint and its figures, from more games than on the way."""
         path = self.checkpoint("last")
         results = self.evaluate(self.config.evaluation.final_pairs, console)
-        final = self._told(results) | {"manifest": manifest()}
+        final = self.evaluations[-1] | {"manifest": manifest()}
         write_atomically(self.folder / FINAL, json.dumps(final, indent=1))
         print_table(results, console)
         console.print(f"policy: {path}", markup=False)

@@ -63,6 +63,12 @@ def _begin(
 
 
 @kernel
+def _may_play(state: Int64Array, action: int) -> bool:
+    """Whether any integer is the number of a legal action."""
+    return 0 <= action < NUM_ACTIONS and rules.is_legal(state, action)
+
+
+@kernel
 def _play(
     states: Int64Array,
     actions: Int64Array,
@@ -78,7 +84,7 @@ def _play(
             continue
         state = states[game]
         action = actions[game]
-        if action < 0 or action >= NUM_ACTIONS or not rules.is_legal(state, action):
+        if not _may_play(state, action):
             rewards[game] = -1
             terminations[game] = True
             continue
@@ -94,10 +100,7 @@ def _play(
 def _first_illegal(states: Int64Array, actions: Int64Array, chosen: BoolArray) -> int:
     """The first of the chosen games in which its action is illegal, or -1."""
     for game in range(len(states)):
-        action = actions[game]
-        if chosen[game] and not (
-            0 <= action < NUM_ACTIONS and rules.is_legal(states[game], action)
-        ):
+        if chosen[game] and not _may_play(states[game], actions[game]):
             return game
     return -1
 

@@ -6,6 +6,7 @@ All are computed from the games, none is stored; `summary()` is what a results f
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -91,7 +92,7 @@ def first_score(fixture: Fixture, game: Game) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Standings:
+class Standings(ABC):
     """Games of a schedule, all of them or those played so far."""
 
     schedule: Schedule
@@ -164,9 +165,9 @@ class Standings:
             "faults": self.faults,
         }
 
+    @abstractmethod
     def summary(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them but for infinite ones."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,27 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import uvicorn
+from drawn import drawn
 
 from skift_env.web import server
 
 PATIENCE = 300.0
 """Seconds: the first request of each kind may have to wait for the compiler."""
+
+
+SPLITTING = drawn(
+    """
+    p. __ __
+    k. __ __
+
+    .. K. __
+    .. PP __
+
+    __ __ .p
+    __ __ .P
+    """
+)
+"""After B2e, two groups of two tiles are left to choose from."""
 
 
 class Reply(NamedTuple):

@@ -185,11 +185,6 @@ def test_row_i_is_the_scalar_environment_i(
     float32: bool,
     threads: int,
 ) -> None:
-    if opponent == "greedy":
-        try:
-            agents.make("greedy")
-        except agents.AgentSpecError:
-            pytest.skip("no greedy agent")
     env = SkiftVectorEnv(
         COUNT, opponent, "random", kind, MAX_PLIES, mode, threads,
         float32=float32, position=SHORT_GAMES,

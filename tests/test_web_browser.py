@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, urlencode
 import numpy as np
 import pytest
 import vectors
-from drawn import drawn, legal, play
-from served import Client, served
+from drawn import legal, play
+from served import SPLITTING, Client, served
 
 from skift_env import Position
 from skift_env.records import parse_game
@@ -40,20 +40,6 @@ pytestmark = [
 
 PATIENCE = 20.0  # seconds
 DESKTOP, PHONE = (1200, 900), (360, 740)
-
-SPLITTING = drawn(
-    """
-    p. __ __
-    k. __ __
-
-    .. K. __
-    .. PP __
-
-    __ __ .p
-    __ __ .P
-    """
-)
-"""After B2e, two groups of two tiles are left to choose from."""
 
 
 class Page:

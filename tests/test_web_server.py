@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import vectors
 from drawn import drawn, play
-from served import PATIENCE, Client, served
+from served import PATIENCE, SPLITTING, Client, served
 from starlette.responses import Response
 
 from skift_env import Position, agents
@@ -37,20 +37,6 @@ from skift_env.web.thinking import Thinkers
 
 ROOT = Path(__file__).resolve().parents[1]
 JSON = {"Content-Type": "application/json"}
-
-SPLITTING = drawn(
-    """
-    p. __ __
-    k. __ __
-
-    .. K. __
-    .. PP __
-
-    __ __ .p
-    __ __ .P
-    """
-)
-"""White's tile B2 may leave, and A2 and A3 stay, or B2 and C1, each two tiles."""
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,10 @@ SLOT_LOGITS: Final = PIECE_LOGITS + TILE_LOGITS + 1
 
 def action_logits(slots: Tensor) -> Tensor:
     """Logits (B, 405) in the order of the action numbers, from those by slot (B, 9, 45)."""
-    pieces, tiles, rotations = slots.split([PIECE_LOGITS, TILE_LOGITS, 1], dim=-1)
-    return torch.cat([pieces.flatten(1), tiles.flatten(1), rotations.flatten(1)], dim=1)
+    pieces = slots[..., :PIECE_LOGITS]
+    tiles = slots[..., PIECE_LOGITS : PIECE_LOGITS + TILE_LOGITS]
+    rotations = slots[..., -1]
+    return torch.cat([pieces.flatten(1), tiles.flatten(1), rotations], dim=1)
 
 
 class WithNeighbours(nn.Module):
