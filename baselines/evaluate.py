@@ -16,9 +16,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from torch import nn
 
 from skift_env.agents import make
 from skift_env.agents.agent import Agent
+from skift_env.agents.checkpoint import save_checkpoint
 from skift_env.agents.policy import PolicyAgent
 from skift_env.files import write_atomically
 from skift_env.manifest import manifest
@@ -89,6 +91,39 @@ def print_table(evaluations: Sequence[Evaluation], console: Console) -> None:
             f"{result.mean_plies:.0f}",
         )
     console.print(table)
+
+
+def conclude(
+    network: nn.Module,
+    kind: tuple[str, dict[str, Any]],
+    folder: Path,
+    about: dict[str, Any],
+    *,
+    opponents: Sequence[str] = ("random",),
+    pairs: int = 200,
+    seed: int = 0,
+) -> list[Evaluation]:
+    """End a training: write its policy, play opponents, show the table and write the figures.
+
+    Args:
+        network: made by `make_network`, of the kind (name, sizes).
+        kind: of the network.
+        folder: gets `last.safetensors` and `final.json`.
+        about: how it was trained, as data: trainer, config, environment steps, seconds.
+        opponents: specifications.
+        pairs: of games for each of them.
+        seed: of the matches.
+    """
+    console = Console()
+    path = folder / "last.safetensors"
+    save_checkpoint(path, network, *kind, about)
+    evaluations = evaluate(PolicyAgent.load(path), opponents, pairs, seed)
+    scores = {each.opponent: each.as_json() for each in evaluations}
+    final = about | {"scores": scores, "manifest": manifest()}
+    write_atomically(folder / "final.json", json.dumps(final, indent=1))
+    print_table(evaluations, console)
+    console.print(f"policy: {path}", markup=False)
+    return evaluations
 
 
 def load_agent(text: str, temperature: float) -> Agent:

@@ -51,7 +51,11 @@ class Network(Config):
 
 
 class Ppo(Config):
-    """Settings of PPO, as in Stable-Baselines3; the learning rate falls to zero in a line."""
+    """Settings of PPO, as in Stable-Baselines3.
+
+    Over the run the learning rate falls to zero in a line, and the weight of the entropy from
+    `entropy` to `final_entropy` (None: it stays).
+    """
 
     learning_rate: float = 1e-3
     rollout_steps: int = 32
@@ -61,6 +65,7 @@ class Ppo(Config):
     gae_lambda: float = 0.8
     clip_range: float = 0.2
     entropy: float = 0.05
+    final_entropy: float | None = None
     value_weight: float = 0.5
     max_grad_norm: float = 0.5
 
@@ -255,8 +260,11 @@ class Run:
         if self.config.overlap:
             self._renew_log_probs()
         done = self.learner._n_updates // self.config.ppo.epochs
-        self.learner._update_current_progress_remaining(done * self.rollout_size, self.config.steps)
-        self.learner.train()
+        learner, ppo = self.learner, self.config.ppo
+        learner._update_current_progress_remaining(done * self.rollout_size, self.config.steps)
+        last = ppo.entropy if ppo.final_entropy is None else ppo.final_entropy
+        learner.ent_coef = last + learner._current_progress_remaining * (ppo.entropy - last)
+        learner.train()
 
     def _renew_log_probs(self) -> None:
         """Let PPO stay near the policy that it starts from, not the older one that played.
