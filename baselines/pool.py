@@ -29,6 +29,7 @@ class SelfPlayPool(Mixture):
         keep: how many past policies are kept; when there are more, the most crowded in time goes.
         network, sizes: of the policies.
         folder: where past policies are written.
+        temperature: of all policies.
     """
 
     def __init__(
@@ -40,7 +41,9 @@ class SelfPlayPool(Mixture):
         network: str,
         sizes: dict[str, Any],
         folder: Path,
+        temperature: float = 1.0,
     ) -> None:
+        self.temperature = temperature
         self.scripted = dict(scripted)
         self.latest_weight, self.past_weight, self.keep = latest, past, keep
         self.network, self.sizes, self.folder = network, sizes, folder
@@ -59,7 +62,8 @@ class SelfPlayPool(Mixture):
             freeze: whether it joins the past policies.
             in_use: places that games under way play against; these agents stay where they are.
         """
-        agent = PolicyAgent(copy.deepcopy(network).eval(), f"policy at step {step}", 1.0)
+        as_it_is = copy.deepcopy(network).eval()
+        agent = PolicyAgent(as_it_is, f"policy at step {step}", self.temperature)
         self.latest = self._place(agent, in_use)
         if freeze and self.past_weight:
             path = self.folder / f"{step:010d}.safetensors"
@@ -115,7 +119,7 @@ class SelfPlayPool(Mixture):
         for place, policy in state["policies"].items():
             network = make_network(self.network, **self.sizes)
             network.load_state_dict(policy["weights"])
-            self.members[place] = PolicyAgent(network.eval(), policy["name"], 1.0)
+            self.members[place] = PolicyAgent(network.eval(), policy["name"], self.temperature)
         self.latest, self.past = state["latest"], dict(state["past"])
         if self.latest is not None:
             self._weigh()

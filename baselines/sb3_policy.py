@@ -23,13 +23,20 @@ class NetworkPolicy(MaskableActorCriticPolicy):
     Args:
         *args: observation space (flat tokens), action space, learning-rate schedule.
         network, sizes: of `make_network`.
+        bfloat16: run the network in mixed precision, which pays on CPUs that have such numbers.
         **kwargs: as for SB3's policies.
     """
 
     def __init__(
-        self, *args: Any, network: str, sizes: dict[str, Any] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        network: str,
+        sizes: dict[str, Any] | None = None,
+        bfloat16: bool = False,
+        **kwargs: Any,
     ) -> None:
         self.network_name, self.network_sizes = network, dict(sizes or {})
+        self.bfloat16 = bfloat16
         super().__init__(*args, net_arch=[], ortho_init=False, **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
@@ -38,9 +45,15 @@ class NetworkPolicy(MaskableActorCriticPolicy):
             self.network.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
         )
 
+    def _ask(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (B, 405) and values (B,), float32."""
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16):
+            logits, values = self.network(observations.reshape(-1, *TOKENS_SHAPE))
+        return logits.float(), values.float()
+
     def _run(self, observations: Tensor, masks: Any) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the actions (B, 405), and values (B, 1)."""
-        logits, values = self.network(observations.reshape(-1, *TOKENS_SHAPE))
+        logits, values = self._ask(observations)
         if masks is not None:
             allowed = torch.as_tensor(masks, dtype=torch.bool).reshape(logits.shape)
             logits = logits.masked_fill(~allowed, ILLEGAL)
@@ -70,8 +83,7 @@ class NetworkPolicy(MaskableActorCriticPolicy):
 
     def predict_values(self, obs: Tensor) -> Tensor:
         """Values (B, 1)."""
-        values: Tensor = self.network(obs.reshape(-1, *TOKENS_SHAPE))[1]
-        return values.unsqueeze(-1)
+        return self._ask(obs)[1].unsqueeze(-1)
 
 
 def _of(actions: Tensor, log_probs: Tensor) -> Tensor:

@@ -79,6 +79,7 @@ class Opponents(Config):
     refresh_every: int = 1  # iterations after which the latest policy is renewed
     freeze_every: int = 20  # iterations after which it joins the past policies
     keep: int = 4  # past policies
+    temperature: float = 1.0  # at which policies play as opponents; below 1 they blunder less
 
 
 class EvaluationPlan(Config):
@@ -98,6 +99,7 @@ class PpoConfig(Config):
     num_envs: int = 256
     overlap: bool = True  # learn from one rollout while the next is collected
     torch_threads: int = 1  # of each of the two
+    bfloat16: bool = False  # the learner's network in mixed precision: faster on CPUs that have it
     save_every: int = 20  # iterations
     masks: bool = True  # False: no masks, an illegal action loses the game
     symmetry: bool = True
@@ -126,6 +128,7 @@ class Run:
             config.network.name,
             config.network.sizes,
             folder / "pool",
+            opponents.temperature,
         )
         self.games = SkiftVecEnv(
             config.num_envs,
@@ -169,7 +172,11 @@ class Run:
             max_grad_norm=ppo.max_grad_norm,
             seed=self.config.seed,
             device="cpu",
-            policy_kwargs={"network": network.name, "sizes": network.sizes},
+            policy_kwargs={
+                "network": network.name,
+                "sizes": network.sizes,
+                "bfloat16": self.config.bfloat16,
+            },
         )
 
     def close(self) -> None:

@@ -314,6 +314,54 @@ def test_the_policy_is_that_of_sb3s_distribution() -> None:
     assert torch.equal(best, expected.mode())
 
 
+@pytest.mark.parametrize("name", NETWORKS)
+def test_mixed_precision_hardly_changes_a_policy(name: str) -> None:
+    from gymnasium import spaces
+
+    env = SkiftVecEnv(32, "random", random_plies=6)
+    env.seed(2)
+    observations = torch.from_numpy(env.reset()).float()
+    masks = np.stack(env.env_method("action_masks"))
+    found = []
+    for bfloat16 in (False, True):
+        torch.manual_seed(2)
+        policy = NetworkPolicy(
+            spaces.Box(0, 1, (468,)),
+            spaces.Discrete(405),
+            lambda _: 1e-3,
+            network=name,
+            bfloat16=bfloat16,
+        )
+        with torch.no_grad():
+            for head in (policy.network.policy, policy.network.value):
+                _last_weight(head).mul_(20)
+            log_probs, values = policy._run(observations, masks)
+        assert log_probs.dtype == values.dtype == torch.float32
+        found.append((log_probs, values))
+    (exact, exact_values), (mixed, mixed_values) = found
+    assert (exact.exp() - mixed.exp()).abs().max() < 0.01
+    assert (exact_values - mixed_values).abs().max() < 0.05
+    assert exact_values.std() > 0.02  # of something, not of nothing
+    assert not torch.equal(exact_values, mixed_values)
+
+
+def _last_weight(module: torch.nn.Module) -> torch.Tensor:
+    return [p for name, p in module.named_parameters() if name.endswith("weight")][-1]
+
+
+def test_the_entropys_weight_falls_over_the_run(
+    config_file: Path, start_run: Callable[..., Run]
+) -> None:
+    overrides = ["steps=1_024", "overlap=false", "ppo.entropy=0.05", "ppo.final_entropy=0.01"]
+    run = start_run(load_config(PpoConfig, config_file, overrides))
+    run.begin()
+    seen = []
+    for _ in range(4):
+        run.leg(1)
+        seen.append(run.learner.ent_coef)
+    assert seen == pytest.approx([0.05, 0.04, 0.03, 0.02])
+
+
 # --- Resuming ---
 
 
